@@ -33,8 +33,6 @@ DISAGREE = 0.95  # Probability from which on a warning says that two groups disa
 SHOWN = 3  # Such warnings at most
 FARTHEST = 38.0  # Standard deviations beyond which a normal probability is 0 in float64
 LEAST = 0.1  # Of a group's variance, what stays its own when that which all groups share is taken off
-_ROOTS, _WEIGHTS = np.polynomial.legendre.leggauss(64)
-PLACES, WEIGHTS = (1 + _ROOTS) / 2, _WEIGHTS / 2  # Nodes from 0 to 1
 
 
 def by_people(comparison: Comparison, scores: Scores, groups: object, options: Options) -> Comparison:
@@ -218,18 +216,12 @@ def _disagreement(p: float | None, q: float | None, covariance: float, product: 
     if p is None or q is None or product == 0:
         return None
     correlation = float(np.clip(covariance / math.sqrt(product), -1.0, 1.0))
+    from scipy.stats import multivariate_normal  # a third of a second to load
+
     z = np.clip(ndtri([p, q]), -FARTHEST, FARTHEST)
-    # what dependence adds to P(both negative): Plackett's integral over the correlation (Genz 2004,
-    # doi:10.1023/B:STCO.0000035304.20635.31)
-    angle = math.asin(correlation)
-    theta = angle * PLACES
-    crossed = 2 * z.prod() * np.sin(theta)
-    distance = z @ z - crossed
-    scale = 2 * np.cos(theta) ** 2
-    density = np.exp(-distance / scale)
-    added = angle * float(WEIGHTS @ density) / (2 * math.pi)
-    independent = p * (1 - q) + q * (1 - p)
-    disagree = independent - 2 * added
+    covariances = [[1.0, correlation], [correlation, 1.0]]
+    both = multivariate_normal.cdf(z, cov=covariances, allow_singular=True)
+    disagree = p + q - 2 * float(both)
     return min(max(disagree, 0.0), 1.0)
 
 

@@ -88,7 +88,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     complete = scores
     if np.isnan(values).any():
         board = Board.of(Moments.made(scores, values, plan), plan)
-        moments = board.moments(influence)
+        by_name = np.argsort(np.array(scores.models), kind="stable")
+        moments = board.moments(None if influence is None else influence[by_name])
         estimate = board.estimate(moments, _about(scores, plan, moments, values, gold, options))
         complete = with_filled_labels(scores, plan)
     else:

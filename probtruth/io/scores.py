@@ -1,7 +1,7 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +12,7 @@ from jaxtyping import Int
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import shortlist
+from probtruth.check import one_of, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -22,40 +22,110 @@ from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, vo
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
 from probtruth.io.table import Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.columns import OWN
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
+from probtruth.io.truth import VOTES, annotations_of, answers_by_item
 from probtruth.io.vote_columns import Votes
-from probtruth.types import RuleFacts, Scores, orientation
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.kernels.arrays import to_host
+from probtruth.kernels.host import lies_on_disk
+from probtruth.types import Index, LabelsBehind, RuleFacts, Scores, orientation
+from probtruth.types.arguments import ESTIMANDS, Frame, StrPath
+from probtruth.types.index import positions
 
-EVALUATE = "evaluate the annotations themselves (command line: probtruth run), which counts it"
-NO_ANNOTATORS = f"a table of scores does not say who annotated, so that what annotators share is left out: {EVALUATE}"
-NO_WEIGHTS = f"a table of scores lacks what the evidence of the models adds to the intervals: {EVALUATE}"
+NO_LABELS = (
+    "the file lacks the labels behind its scores, so that what annotators share, and what is unsure about labels, is "
+    "left out: evaluate the annotations themselves (command line: probtruth run), which counts it"
+)
+# Of the labels behind scores: lists by label in every row, and by label and by model in the first row of every item.
+LOSSES, LOG_PROBS = f"{OWN}losses", f"{OWN}log_probs"
+TRUTH, INFLUENCE = f"{OWN}truth", f"{OWN}influence"
+SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
 def write_scores(scores: Scores, path: str | Path) -> None:
-    """Writes scores as Parquet."""
+    """Writes scores as Parquet, with the labels behind them unless they are larger than memory."""
+    cautions = [*scores.cautions]
+    if scores.by_proper_rule is not None:
+        cautions.append(f"compare by {scores.by_proper_rule.rule!r}, the proper rule of its kind, too")
     notes = {
         "content": "scores",
         "rule": scores.rule,
         "higher_is_better": scores.higher_is_better,
-        "floor": scores.known.floor,
-        "proper": scores.known.proper,
-        "entropy": scores.known.entropy,
-        "cautions": [*scores.cautions, *_left_out(scores)],
+        **asdict(scores.known),
+        "cautions": cautions,
     }
-    parquet_notes.write(as_table(scores), path, notes)
-
-
-def _left_out(scores: Scores) -> list[str]:
-    """What a table of scores cannot hold."""
+    table = as_table(scores)
     behind = scores.labels
-    if scores.by_proper_rule is not None:
-        return [f"compare by {scores.by_proper_rule.rule!r}, the proper rule of its kind, too"]
-    if behind is None:
-        return []
+    if behind is not None and lies_on_disk(behind.log_probs):
+        cautions.append(NO_LABELS)
+    elif behind is not None:
+        table = _with_labels(table, scores, behind)
+        notes["estimand"] = behind.estimand
+        notes["by_votes"] = behind.shares is not None and behind.estimand == "distribution"
+        notes["models"] = list(scores.models)
+        annotations = behind.named_annotations
+        if annotations is not None:
+            notes["labels"] = list(annotations.index.labels)
+            notes["annotators"] = list(annotations.index.annotators)
+    parquet_notes.write(table, path, notes)
+
+
+def _with_labels(table: DataFrame, scores: Scores, behind: LabelsBehind) -> DataFrame:
+    """The table with what a comparison needs of the labels behind the scores."""
+    scored = ~np.isnan(scores.values)
+    of_rows = [Series(LOSSES, to_host(behind.losses)[scored]), Series(LOG_PROBS, to_host(behind.log_probs)[scored])]
+    of_items = DataFrame({"item": _names(scores.items, np.arange(len(scores.items)))})
+    of_items = of_items.with_columns(Series(TRUTH, to_host(behind.truth)))
     if behind.influence is not None:
-        return [NO_WEIGHTS]
-    return [] if behind.named_annotations is None else [NO_ANNOTATORS]
+        of_items = of_items.with_columns(Series(INFLUENCE, behind.influence.T))
+    if behind.n_votes is not None:
+        of_items = of_items.with_columns(Series(VOTES, behind.n_votes))
+    annotations = behind.named_annotations
+    if annotations is not None:
+        answers = answers_by_item(annotations)
+        of_items = of_items.join(answers, on="item", how="left", maintain_order="left")
+    first = polars.col("item").is_first_distinct()
+    columns = [polars.when(first).then(polars.col(name)).alias(name) for name in of_items.columns[1:]]
+    joined = table.with_columns(of_rows).join(of_items, on="item", how="left", maintain_order="left")
+    return joined.with_columns(columns)
+
+
+def _labels_behind(table: DataFrame, scores: Scores, notes: Mapping[str, Any]) -> LabelsBehind | None:
+    """The labels behind the scores; None where another program took rows out that hold them."""
+    of_items = table.filter(polars.col(TRUTH).is_not_null())
+    items = of_items["item"].to_list()
+    if sorted(items) != sorted(scores.items):
+        return None
+    cell = positions(scores.models, table["model"].to_list()), positions(scores.items, table["item"].to_list())
+
+    def by_model(name: str) -> np.ndarray:
+        of_rows = table[name].to_numpy()
+        values = np.full((*scores.values.shape, *of_rows.shape[1:]), np.nan)
+        values[cell] = of_rows
+        return values
+
+    losses = by_model(LOSSES)
+    of_items = of_items[np.argsort(positions(scores.items, items))]
+    truth = of_items[TRUTH].to_numpy()
+    expected = np.where(truth > 0, truth * losses, 0.0).sum(2)
+    if not np.allclose(expected, scores.values, SAME, SAME, equal_nan=True):
+        raise ValueError("scores other than those of its labels")
+    influence = None
+    if INFLUENCE in table.columns:
+        influence = of_items[INFLUENCE].to_numpy().T[positions(notes["models"], scores.models)]
+    annotations = None
+    if "annotators" in notes:
+        annotations = annotations_of(of_items, Index(scores.items, tuple(notes["labels"]), tuple(notes["annotators"])))
+    return LabelsBehind(
+        label_losses=losses,
+        truth=truth,
+        estimand=one_of(notes["estimand"], ESTIMANDS, "estimand"),
+        shares=truth if notes["by_votes"] else None,
+        n_votes=of_items[VOTES].to_numpy() if VOTES in table.columns else None,
+        influence=influence,
+        log_probs=by_model(LOG_PROBS),
+        annotations=annotations,
+    )
 
 
 def as_table(scores: Scores) -> DataFrame:
@@ -222,7 +292,19 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | 
         table = table.in_batches()
     need_columns(table.columns, columns, table.name)
     parts = table.rows([*columns.values(), kind.score])
-    return _made(parts, columns, kind.score, how, table.name, notes, on_disk)
+    scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
+    if TRUTH not in table.columns or kind.score != "score":
+        return scores
+    behind = None
+    if notes and not on_disk:
+        rows = polars.concat([frame for frame, _ in table.rows()])
+        try:
+            behind = _labels_behind(rows, scores, notes)
+        except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
+            raise parquet_notes.damaged(str(error), table.name) from None
+    if behind is None:
+        return replace(scores, cautions=(*scores.cautions, NO_LABELS))
+    return replace(scores, labels=behind)
 
 
 def _made(
@@ -262,7 +344,7 @@ def lone_negative(scores: Scores) -> Texts:
 
 
 def notes_in(
-    notes: Mapping[str, object], score: str, higher_is_better: bool | None, where: str
+    notes: Mapping[str, Any], score: str, higher_is_better: bool | None, where: str
 ) -> tuple[bool, str, RuleFacts]:
     """Of the scores in a column, by the notes of a file if probtruth wrote it: orientation, rule, and its facts."""
     own = notes.get("higher_is_better")
@@ -277,8 +359,12 @@ def notes_in(
         try:
             rule = str(notes["rule"])
             proper = notes["proper"]
-            floor, entropy = (_number(notes[name]) for name in ("floor", "entropy"))
-            facts = RuleFacts(floor=floor, proper=None if proper is None else proper is True, entropy=entropy)
+            known: dict[str, Any] = {name: _number(notes[name]) for name in ("floor", "entropy", "baseline")}
+            if notes["range"] is not None:
+                known["range"] = tuple(map(float, notes["range"]))
+            if notes["label_order"] is not None:
+                known["label_order"] = tuple(map(str, notes["label_order"]))
+            facts = RuleFacts(proper=None if proper is None else proper is True, **known)
         except (KeyError, TypeError, ValueError) as error:
             raise parquet_notes.damaged(str(error), where) from None
     return orientation.upward(rule, stated, where), rule, facts

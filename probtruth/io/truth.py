@@ -10,7 +10,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check
-from probtruth.check import Source, one_of
+from probtruth.check import Source, Texts, one_of
 from probtruth.check_arrays import as_floats, distributions, surely_simplex
 from probtruth.errors import InputError
 from probtruth.io.kinds import Soft
@@ -68,16 +68,20 @@ def write_soft(truth: Truth, path: str | Path) -> None:
     if truth.n_votes is not None:
         frame = frame.with_columns(Series(VOTES, truth.n_votes))
     if annotations is not None and annotations.annotator is not None:
-        answers = {"row": annotations.item, ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
-        rows = DataFrame(answers).cast(polars.UInt32).sort("row", maintain_order=True)
-        lists = rows.group_by("row", maintain_order=True).agg(polars.all())
-        numbered = frame.with_row_index("row")
-        frame = numbered.join(lists, on="row", how="left", maintain_order="left").drop("row")
+        frame = frame.join(answers_by_item(annotations), on="item", how="left", maintain_order="left")
     if Path(path).suffix.lower() == ".csv":
         names = (*truth.index.items, *truth.index.labels)
         write_new_csv(frame.select("item", *columns), path, names, "Write Parquet: end the path in .parquet.")
     else:
         parquet_notes.write(frame, path, notes)
+
+
+def answers_by_item(annotations: Annotations) -> DataFrame:
+    """For each item the labels of its annotations and who gave them, as lists of positions."""
+    codes = {ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
+    items = Series("item", list(annotations.index.items), dtype=String)[annotations.item]
+    rows = DataFrame([items, *DataFrame(codes).cast(polars.UInt32)])
+    return rows.group_by("item", maintain_order=True).agg(polars.all())
 
 
 def check_soft_out(path: str | Path) -> None:
@@ -158,7 +162,8 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
         if notes["annotations"] == "counts":
             return replace(restored, annotations=_counts(restored))
         answers = [frame.select(ANSWERS, ANNOTATORS) for frame, _ in table.rows([ANSWERS, ANNOTATORS])]
-        return replace(restored, annotations=_annotations(restored, polars.concat(answers)))
+        left_out: Any = restored.diagnostics.get("excluded_annotators", ())
+        return replace(restored, annotations=annotations_of(polars.concat(answers), restored.index, left_out))
     except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), source.name) from None
 
@@ -195,14 +200,14 @@ def _counts(truth: Truth) -> Annotations:
     return Counts(index=truth.index, votes=votes)
 
 
-def _annotations(truth: Truth, answers: DataFrame) -> Annotations:
-    """The annotations that a truth was inferred from; lists of two lengths in a row are an error of polars."""
-    rows = answers.with_row_index("row").explode(ANSWERS, ANNOTATORS).drop_nulls().cast(polars.Int64)
+def annotations_of(answers: DataFrame, index: Index, excluded: Texts = ()) -> Annotations:
+    """The annotations in lists, one row an item of the index; lists of two lengths in a row are an error of polars."""
+    lists = answers.select(ANSWERS, ANNOTATORS).with_row_index("row")
+    rows = lists.explode(ANSWERS, ANNOTATORS).drop_nulls().cast(polars.Int64)
     item, label, annotator = (column.to_numpy() for column in rows)
-    if len(rows) and (label.max() >= len(truth.index.labels) or annotator.max() >= len(truth.index.annotators)):
+    if len(rows) and (label.max() >= len(index.labels) or annotator.max() >= len(index.annotators)):
         raise ValueError("annotations with an unknown label or annotator")
-    excluded: Any = truth.diagnostics.get("excluded_annotators", ())
-    return Annotations(item, label, annotator, np.ones(len(item), np.int64), truth.index, excluded)
+    return Annotations(item, label, annotator, np.ones(len(item), np.int64), index, excluded)
 
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Comparison: the posterior of all pairwise mean differences, and the decisions it supports."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import xarray
 
 PEOPLE = "groups of annotators"  # The rows of `group_results` by each group of people
-Tests = Callable[[Collection[str] | None], Sequence[Row]]  # The model-free tests of the pairs of some models
 
 
 def leading_pair(ranks: Sequence[Rank]) -> tuple[str, str]:
@@ -42,7 +41,7 @@ class Comparison(Reported):
     the smallest set of models that contains the best with probability 0.95 (`credible_set`), the `chosen` model
     (best mean score) with its `score`, each model's `rank_probability`, and with groups of annotators their
     `group_disagreement` and how many there are (`group_annotators`); `parts` makes the `uncertainty`, `tree` the
-    `datatree`, and `tests` the model-free tests of the pairs of some models. `unseen` is what the columns of that name
+    `datatree`, and `tests` the model-free tests. `unseen` is what the columns of that name
     rest on (`confidence`, independent `n_units`), or the `reason` why they are unknown. `gold` says on how many items
     experts' answers anchor the comparison, how these were chosen, and what weight the inferred scores have next
     to them; None without such answers. `proper` is the comparison by the proper rule of the kind of an improper
@@ -66,7 +65,7 @@ class Comparison(Reported):
     decisions: Mapping[str, object] = field(default_factory=dict)
     group_results: Mapping[str, Sequence[Pair]] = field(default_factory=dict)
     of_groups: Callable[[], Sequence[Pair]] = field(default=tuple, repr=False)
-    tests: "Tests" = field(default_factory=lambda: lambda models: (), repr=False)
+    tests: Callable[[], Sequence[Row]] = field(default=tuple, repr=False)
     part_intervals: Callable[[], Mapping[str, tuple[float, float] | None]] = field(default=dict, repr=False)
     unseen: Mapping[str, object] = field(default_factory=dict)
     gold: Mapping[str, object] | None = None
@@ -84,7 +83,7 @@ class Comparison(Reported):
     @cached_property
     def model_free(self) -> Sequence[Row]:
         """The model-free tests of the pairs, of the leading models where there are many; made on first use."""
-        return self.tests(None)
+        return self.tests()
 
     @cached_property
     def uncertainty(self) -> Mapping[str, MaybeNumber]:
@@ -203,18 +202,13 @@ class Comparison(Reported):
         rows = self.decisions.get("annotators")
         return frames.from_rows(rows if isinstance(rows, Sequence) else [])
 
-    def model_free_tests(self, models: Collection[str] | None = None) -> "polars.DataFrame":
+    def model_free_tests(self) -> "polars.DataFrame":
         """The model-free tests of each pair, with p-values adjusted after Holm over all pairs of the comparison.
 
-        Arguments:
-            models: those whose pairs are tested. All unless you name some, and of more than 25 models the 25 of the
-                best mean scores. What is not tested counts in the adjustment as if it were.
-
-        Errors: `InputError` for a name that is no model's.
+        Of more than 25 models those of the 25 best mean scores; what is not tested counts in the adjustment as if it
+        were.
         """
-        if models is None:
-            return frames.from_rows(self.model_free)
-        return frames.from_rows(self.tests([check.one_of(model, self.models, "model") for model in models]))
+        return frames.from_rows(self.model_free)
 
     def frontier(self, costs: Mapping[str, float] | Scores, rope: MaybeNumber = None) -> Frontier:
         """What quality costs: P(no model beats it in both score and cost) of each model, from the joint draws.

@@ -10,7 +10,7 @@ import polars
 import pytest
 
 import probtruth as pt
-from probtruth.io.scores import NO_ANNOTATORS, NO_WEIGHTS
+from probtruth.io.scores import NO_LABELS
 from probtruth.io.table import FileTable
 
 NAMES = [
@@ -69,16 +69,13 @@ def test_truth_then_score_then_compare_equals_run(run, files, models, tmp_path):
     assert run("truth", files["labels"], "--method", "vote-share", "--out", soft).status == 0
     assert polars.read_parquet(soft).columns[:3] == ["item", "no", "yes"]
     assert run("score", "--truth", soft, *models, "--rule", "brier", "--out", scores).status == 0
-    assert polars.read_parquet(scores).columns == ["item", "model", "score"]
+    assert polars.read_parquet(scores).columns[:3] == ["item", "model", "score"]
     assert run("compare", scores, "--lower-is-better", "--out", out).status == 0
     stepwise = json.loads((out / "result.json").read_text())
     whole = ["run", "--annotations", files["labels"], *models, "--truth", "vote-share", "--rule", "brier"]
     assert run(*whole, "--out", tmp_path / "whole").status == 0
     at_once = json.loads((tmp_path / "whole" / "result.json").read_text())
-    for row in (*stepwise["pairwise"], *at_once["pairwise"]):  # bare scores do not know what other labels would cost
-        assert (row["unseen_difference"] is None) is (row in stepwise["pairwise"])
-    known = [[{k: row[k] for k in row if "unseen" not in k} for row in r["pairwise"]] for r in (stepwise, at_once)]
-    assert known[0] == known[1]
+    assert stepwise["pairwise"] == at_once["pairwise"]
     assert [row["score"] for row in stepwise["models"]] == [row["score"] for row in at_once["models"]]
     soft_run = ["run", "--soft", soft, *models, "--rule", "brier", "--out", tmp_path / "soft-run"]
     assert run(*soft_run).status == 0
@@ -129,12 +126,21 @@ def test_several_labels_of_a_column_each(run, tmp_path):
     assert "--renormalise with several --label" in run(*words, "--renormalise").err
 
 
-def test_a_table_of_scores_says_what_it_leaves_out(run, files, models, tmp_path):
+@pytest.mark.parametrize("method", ["vote-share", "dawid-skene-em"])
+def test_a_table_of_scores_has_the_labels_behind_them_or_says_that_it_lacks_them(run, files, models, tmp_path, method):
     soft, scores = tmp_path / "soft.parquet", tmp_path / "scores.parquet"
-    for method, lacks in (("vote-share", NO_ANNOTATORS), ("dawid-skene-em", NO_WEIGHTS)):
-        run("truth", files["labels"], "--method", method, "--out", soft)
-        run("score", "--truth", soft, *models, "--out", scores)
-        assert lacks in run("compare", scores, "--engine", "exact", "--json").json["warnings"]
+    at_once = run("run", "--annotations", files["labels"], *models, "--truth", method, "--engine", "exact", "--json")
+    run("truth", files["labels"], "--method", method, "--out", soft)
+    run("score", "--truth", soft, *models, "--out", scores)
+    in_steps = run("compare", scores, "--engine", "exact", "--json")
+    assert NO_LABELS not in in_steps.json["warnings"]
+    for what in ("pairwise", "models", "uncertainty"):
+        assert in_steps.json[what] == at_once.json[what], what
+    table = polars.read_parquet(scores)
+    rows = table.filter(polars.col("item") != table["item"][0])
+    rows.write_parquet(tmp_path / "fewer.parquet")
+    plain = run("compare", tmp_path / "fewer.parquet", "--lower-is-better", "--engine", "exact", "--json")
+    assert NO_LABELS in plain.json["warnings"]
 
 
 def test_a_metric_in_place_of_a_rule(run, files, models):

@@ -264,8 +264,8 @@ def test_more_models_than_items(engine):
     assert_no_nan(comparison)
     assert len(comparison.pairs) == 1225
     assert sum(row["p_best"] for row in comparison.ranks) == pytest.approx(1, rel=1e-9)
-    t = stats.ttest_rel(values[0], values[1])
-    (test,) = comparison.model_free_tests(["000", "001"]).to_dicts()
+    test = comparison.model_free_tests().row(0, named=True)
+    t = stats.ttest_rel(values[int(test["a"])], values[int(test["b"])])
     assert test["t_p"] == pytest.approx(t.pvalue, rel=1e-9)
 
 

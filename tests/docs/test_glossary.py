@@ -83,7 +83,7 @@ def every_table() -> Iterator[Table]:
     more = {"sign_flip_p": 0.04, "sign_flip_p_holm": 0.1}
     tests = [{**row, **more} for row in shown.comparison.model_free]
     rows = [replace(row, group="g", n_items=9) for row in shown.comparison.pairs]
-    for result in (rewrite(shown, tests=lambda models: tests, of_groups=lambda: rows), bare_result(12)):
+    for result in (rewrite(shown, tests=lambda: tests, of_groups=lambda: rows), bare_result(12)):
         yield from tables(contents(result).sections)
     scores = np.random.default_rng(0).integers(0, 2, 80)
     frame = {"item": [*range(40)] * 2, "model": ["x"] * 40 + ["y"] * 40, "score": scores.tolist()}

@@ -89,7 +89,7 @@ def compare(scores: Scores, rope: float | None, diagnostics: dict[str, Any]) -> 
         diagnostics=diagnostics,
         parts=lambda: {"items": 0.7, "labels": 0.3 if scores.labels is not None else None},
         tree=lambda: tree,
-        tests=lambda models: [{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
+        tests=lambda: [{"a": row["a"], "b": row["b"], **dict.fromkeys(tests, 0.02)} for row in pairs],
         decisions={
             "rank_probability": [
                 {"model": name, "probability": row.tolist()} for name, row in zip(names, ranks, strict=True)

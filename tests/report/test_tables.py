@@ -205,9 +205,9 @@ def test_a_sampler_of_some_tables_is_not_said_of_all(make):
 def test_model_free_tests_show_those_that_are_known(result, make):
     assert "p (sign flips)" not in titles(tables.tests(result))
     more = [{**row, "sign_flip_p": 0.04} for row in result.comparison.model_free]
-    table = tables.tests(make["rewrite"](result, tests=lambda models: more))
+    table = tables.tests(make["rewrite"](result, tests=lambda: more))
     assert table.columns["p (sign flips)"][0] == "0.04"
-    assert tables.tests(make["rewrite"](result, tests=lambda models: [])) is None
+    assert tables.tests(make["rewrite"](result, tests=lambda: [])) is None
 
 
 def test_settings_name_versions_and_unknowns(result):

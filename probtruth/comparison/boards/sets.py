@@ -1,6 +1,6 @@
 """Boards of several sets of models that no chain of shared items connects: each set is compared by itself."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -53,11 +53,10 @@ def by_set(
     for a, b in combinations(sorted(scores.models), 2):
         pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
 
-    def tests(models: Collection[str] | None) -> list[Row]:
+    def tests() -> list[Row]:
         rows: list[Row] = []
         for part in found:
-            chosen = None if models is None else [model for model in models if model in part.models]
-            rows += part.tests(chosen)
+            rows += part.tests()
         return rows
 
     def groups() -> list[Pair]:

@@ -1,7 +1,7 @@
 """Models by name and their pairs: where each stands in what is kept of all pairs."""
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Int
 
 from probtruth.kernels.shapes import ModelFloats, ModelInts, RowInts
 
@@ -10,7 +10,6 @@ from probtruth.kernels.shapes import ModelFloats, ModelInts, RowInts
 LEADING = 25
 
 Pairs = Int[np.ndarray, "row 2"]
-Ranks = Int[np.ndarray, "*batch value"]
 
 
 def pairs_of(models: ModelInts) -> Pairs:
@@ -34,22 +33,3 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> RowInts:
 
 def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
-
-
-def first_and_last(values: Float[np.ndarray, "*batch value"]) -> tuple[Ranks, Ranks]:
-    """The first and the last rank (from 1) that each value and those equal to it occupy along the last axis."""
-    order = np.argsort(values, axis=-1)
-    ordered = np.take_along_axis(values, order, -1)
-    size = values.shape[-1]
-    rank = np.arange(1, size + 1)
-    begins = np.ones(values.shape, np.bool_)  # whether a run of equal values does
-    before = ordered[..., :-1]
-    begins[..., 1:] = ordered[..., 1:] != before
-    ends = np.roll(begins, -1, -1)
-    first_of_run = np.where(begins, rank, 0)
-    backwards = np.where(ends, rank, size)[..., ::-1]
-    first = np.empty_like(order)
-    last = np.empty_like(order)
-    np.put_along_axis(first, order, np.maximum.accumulate(first_of_run, -1), -1)
-    np.put_along_axis(last, order, np.minimum.accumulate(backwards, -1)[..., ::-1], -1)
-    return first, last

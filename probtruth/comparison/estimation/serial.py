@@ -8,7 +8,6 @@ from scipy.special import ndtri
 
 from probtruth import check
 from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.pairs import first_and_last
 from probtruth.kernels.shapes import ItemFloats, ItemInts, ModelFloats
 from probtruth.types import Scores
 
@@ -59,9 +58,9 @@ def lag_one(row: ItemFloats, group: ItemInts) -> tuple[float, float]:
     neighbours = 0
     for one in np.unique(group):
         members = np.flatnonzero(group == one)
-        first, last = first_and_last(row[members])
-        centred = (first + last) / 2
-        centred -= centred.mean()
+        _, run, number = np.unique(row[members], return_inverse=True, return_counts=True)
+        mean_rank = np.cumsum(number) - (number - 1) / 2
+        centred = mean_rank[run] - (len(members) + 1) / 2
         spread = math.sqrt(float((centred**2).mean()))
         pairs = int((np.diff(members) == 1).sum())
         if spread == 0 or pairs == 0:

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.posterior.margin import Mixture
-from probtruth.kernels.shapes import Batch, CellFloats, DrawFloats, GroupFloats, GroupPair, PairFloats
+from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupPair, PairFloats
 
 Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
 
@@ -159,15 +159,6 @@ class Hierarchy:
         average = of_group * self.mean[:, None] + of_population * centre
         variance = of_group * self.variance + of_population**2 * centre_variance
         return Mixture(self.weight, average, np.sqrt(variance))
-
-    def draws(self, size: int, seed: int) -> tuple[DrawFloats, DrawFloats]:
-        """Draws of the population's mean and of the between-group sd."""
-        rng = np.random.default_rng(seed)
-        part = rng.choice(len(self.weight), size, p=self.weight)
-        centre, variance = self.population()
-        sd = np.sqrt(variance[part])
-        noise = sd * rng.standard_normal(size)
-        return centre[part] + noise, self.between[part]
 
 
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
@@ -411,14 +402,6 @@ class Population:
         posterior = [quadrature(self.groups, self.prior, pair) for pair in pairs]
         return replace(self, posterior=posterior)
 
-    def under_prior(self, power: float) -> "Population":
-        """The same under the prior of the between-group sd to a power, by weighing its values anew."""
-        found = []
-        for one, scale in zip(self.posterior, self.prior.scale.tolist(), strict=True):
-            weight = one.weight * (one.between + scale) ** (1 - power)
-            found.append(replace(one, weight=weight / weight.sum()))
-        return replace(self, posterior=found)
-
     def data(self, pair: int) -> dict[str, np.ndarray]:
         """What the program is given of a pair."""
         groups = self.groups
@@ -445,19 +428,3 @@ class Population:
         scaled = hierarchy.of_groups() if over == "groups" else hierarchy.mixture(over == "new group")
         variance = (unit * scaled.sd) ** 2 + shared
         return Mixture(scaled.weight, unit * scaled.mean + reference, np.sqrt(variance))
-
-    def draws(self, shape: tuple[int, int], seed: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draws (chain, draw, pair) of every pair's difference and of its sd between groups, in units of the score."""
-        differences = np.zeros((*shape, len(self.varies)))
-        sds = np.zeros_like(differences)
-        varying = np.flatnonzero(self.varies)
-        for pair, hierarchy in zip(varying, self.posterior, strict=True):
-            centre, between = hierarchy.draws(shape[0] * shape[1], seed)
-            unit = self.unit[pair]
-            differences[..., pair] = unit * centre.reshape(shape)
-            sds[..., pair] = unit * between.reshape(shape)
-        if self.shared.any():
-            # what all groups share is independent of the rest
-            noise = np.random.default_rng(seed + 1).standard_normal(differences.shape)
-            differences += np.sqrt(self.shared) * noise
-        return differences + self.reference, sds

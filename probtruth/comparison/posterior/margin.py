@@ -15,7 +15,6 @@ STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond round
 # The skewness of a mean counts up to this over the 97.5% quantile of its t: no end of a 95% interval lies further out
 # than 1.45 times the t's. That of a small sample is mostly noise; docs/validity/skewness.csv has the study.
 MOST_SKEWED = 0.7
-FURTHEST = 40  # Standard deviations within which a normal's quantiles lie
 
 Parts = Float[np.ndarray, "*batch part"]
 
@@ -110,7 +109,6 @@ def hall[T: (float, np.ndarray)](t: T, skewness: T) -> T:
     return corrected
 
 
-STRIDE = 31  # Every so many-th part of a mixture; a prime, so that parts in turns of few take their turn
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
 
 
@@ -178,24 +176,15 @@ class Mixture:
         constant = np.abs(self.average()) <= rope
         return np.where(self.sd.any(-1), np.maximum(0.0, p), constant)
 
-    def quantile(self, probability: float, precision: float = 1e-12) -> Batch:
-        """By Newton's steps, halving where one leaves the bounds, until one is below the precision."""
-        mean = self.average()
-        varies = self.sd.any(-1)
-        low = (self.mean - FURTHEST * self.sd).min(-1)
-        high = (self.mean + FURTHEST * self.sd).max(-1)
-        fine = precision * (high - low)
-        if len(self.weight) > 10 * STRIDE:  # begin where every so many-th part has theirs
-            weight = self.weight[::STRIDE]
-            weight = weight / weight.sum()
-            thinned = Mixture(weight, self.mean[..., ::STRIDE], self.sd[..., ::STRIDE])
-            value = thinned.quantile(probability, 1e-4)
-        else:
-            apart = self.mean - mean[..., None]
-            square = self.sd**2 + apart**2
-            value = mean + ndtri(probability) * np.sqrt(square @ self.weight)
-        inexact = varies
-        while inexact.any():
+    def quantile(self, probability: float) -> Batch:
+        """By Newton's steps, halving where one leaves the bounds."""
+        of_parts = self.mean + ndtri(probability) * self.sd
+        low = of_parts.min(-1)
+        high = of_parts.max(-1)
+        fine = 1e-12 * (high - low)
+        value = of_parts @ self.weight
+        step = high - low
+        while (step > fine).any():
             z = self._standardised(value)
             excess = self._below(z) - probability
             too_low = excess < 0
@@ -209,6 +198,5 @@ class Mixture:
             inside = (low <= new) & (new <= high)  # at the value itself where nothing is left to do
             new = np.where(inside, new, (low + high) / 2)
             step = np.abs(new - value)
-            value = np.where(inexact, new, value)
-            inexact = inexact & (step > fine)
-        return np.where(varies, value, mean)
+            value = new
+        return np.where(self.sd.any(-1), value, self.average())

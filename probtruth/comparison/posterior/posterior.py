@@ -18,7 +18,7 @@ from jaxtyping import Float, Int
 from scipy.linalg import block_diag
 
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import LEADING, Pairs, first_and_last, leading, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.pairs import LEADING, Pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
@@ -204,25 +204,23 @@ def closed_form(root: StepStep, df: float, draws: int, seed: int) -> DrawStep:
 def decide(
     means: Float[np.ndarray, "*batch model"],
 ) -> tuple[Float[np.ndarray, "model rank"], ModelFloats]:
-    """Each model's probability of each rank, and its expected regret, from draws; those that tie share their ranks."""
+    """Each model's probability of each rank, and its expected regret, from draws; twins share their ranks."""
     draws = means.reshape(-1, means.shape[-1])
     n_models = draws.shape[1]
-    row = n_models * np.arange(n_models)  # of each model in the flattened table of ranks
+    counts = np.zeros((n_models, n_models))
     regret = np.zeros(n_models)
-    chances = np.zeros(n_models**2)
     for block in blocks(n_models, len(draws)):
         drawn = draws[block]
-        first, last = first_and_last(drawn)
-        tied = last - first + 1
-        for further in range(int(tied.max())):
-            rank = np.minimum(first - 1 + further, n_models - 1)
-            share = np.where(further < tied, 1 / tied, 0.0)
-            cell = row + rank
-            chances += np.bincount(cell.ravel(), share.ravel(), n_models**2)
+        order = np.argsort(drawn, axis=1, kind="stable")  # draw, rank
+        for rank in range(n_models):
+            counts[:, rank] += np.bincount(order[:, rank], minlength=n_models)
         best = drawn.min(1, keepdims=True)
         regret += (drawn - best).sum(0)
-    table = chances.reshape(n_models, n_models)
-    return table / len(draws), regret / len(draws)
+    # draws of models that differ never tie, and those of twins always do
+    for value in np.unique(draws[0]):
+        twins = draws[0] == value
+        counts[twins] = counts[twins].mean(0)
+    return counts / len(draws), regret / len(draws)
 
 
 def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: float = 0.0) -> ModelInts:

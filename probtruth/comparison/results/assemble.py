@@ -1,6 +1,6 @@
 """From the computed posterior to the `Comparison` that a reader gets: tables, diagnostics, warnings and DataTree."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
@@ -15,7 +15,7 @@ from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, 
 from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
-from probtruth.comparison.results.warn import prior_of_groups, sampling, warnings_of
+from probtruth.comparison.results.warn import sampling, warnings_of
 from probtruth.errors import PosteriorError
 from probtruth.kernels.shapes import ChosenInts
 from probtruth.types import Comparison, orientation
@@ -35,8 +35,6 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     ranks = rank_rows(estimate, post, options, ordered)
     diagnostics = post.diagnostics()
     warnings = warnings_of(estimate, options, diagnostics, pairs)
-    if ordered and post.population is not None:
-        warnings += prior_of_groups(estimate.names, post.population)
     failing = sampling(diagnostics)
     if options.strict and failing:
         raise PosteriorError(" ".join(failing))
@@ -118,21 +116,17 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
     return decisions
 
 
-def _tests(estimate: Estimate, post: Posterior, options: Options, models: Collection[str] | None) -> list[Row]:
-    """The model-free tests of the pairs of these models, the leading ones unless some are named."""
-    names = estimate.names
+def _tests(estimate: Estimate, post: Posterior, options: Options) -> list[Row]:
+    """The model-free tests of the pairs of the leading models."""
+    about = estimate.about
     chosen = post.leading
-    if models is not None:
-        chosen = np.array([at for at, name in enumerate(names) if name in models], np.int64)
-    elif len(chosen) == len(names):
-        models = estimate.about.models
-    else:
-        models = [names[at] for at in chosen]
+    names = [estimate.names[at] for at in chosen]
+    models = about.models if len(chosen) == estimate.n_models else names
     rows = {}
     if names:
         tests = _made_tests(estimate, options, chosen)
-        rows = dict(zip(combinations([names[at] for at in chosen], 2), tests, strict=True))
-    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(estimate.about.models))
+        rows = dict(zip(combinations(names, 2), tests, strict=True))
+    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(about.models))
 
 
 def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> list[Row]:

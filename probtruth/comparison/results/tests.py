@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import bdtr, ndtr, stdtr
+from scipy.special import ndtr, stdtr
 
 from probtruth.comparison.estimation.design import Design, ItemRows
 from probtruth.comparison.estimation.pairs import pairs_of
-from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats, UnitFloats
+from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
 FLIPS = 9999  # Random sign patterns; Monte Carlo error of p = 0.05 is 0.002
-ENUMERATED = 13  # With at most this many differing units every sign pattern is tried
 EXACT = 50  # With at most this many non-zero differences the distribution of the signed ranks is enumerated
 ROUNDING = 1e-9  # Sums closer than this, relative to the larger, are ties
 BLOCK, CELLS = 500, 1 << 22  # Draws, and numbers of all pairs, in memory at once
@@ -56,7 +55,7 @@ def paired_tests(
         flips = sign_flip_p(_units(differences, plan), seed)
         for at, row in enumerate(rows[start : start + step]):
             row["wilcoxon_p"] = signed_rank_p(differences[at])
-            row["sign_flip_p"] = flips[at]
+            row["sign_flip_p"] = None if np.isnan(flips[at]) else float(flips[at])
     return rows
 
 
@@ -72,18 +71,10 @@ def _units(differences: ItemRows, plan: Design) -> Units:
     return plan.unit_totals(weights * differences)
 
 
-def sign_flip_p(units: Units, seed: int) -> list[float | None]:
-    """Two-sided p-values of mean zero, by flipping the signs of the units; None where all units are zero."""
-    p_values = []
-    sampled = []
-    for row, of_units in enumerate(units):
-        p_values.append(_p_of_all_flips(of_units[of_units != 0]))
-        if p_values[row] is None and of_units.any():
-            sampled.append(row)
-    if not sampled:
-        return p_values
-    totals = units[sampled].sum(1)
-    upward = np.where(totals[:, None] < 0, -units[sampled], units[sampled])
+def sign_flip_p(units: Units, seed: int) -> PairFloats:
+    """Two-sided p-values of mean zero, by flipping the signs of the units; NaN where all units are zero."""
+    totals = units.sum(1)
+    upward = np.where(totals[:, None] < 0, -units, units)
     n_largest = min(EXPLICIT, upward.shape[1])
     by_size = np.argpartition(np.abs(upward), -n_largest, axis=1)
     chosen = by_size[:, -n_largest:]
@@ -92,7 +83,7 @@ def sign_flip_p(units: Units, seed: int) -> list[float | None]:
     np.put_along_axis(upward, chosen, 0.0, axis=1)
     spread = np.linalg.norm(upward, axis=1)  # of the sum of the others
     rng = np.random.default_rng(seed)
-    beyond = np.zeros(len(sampled))
+    beyond = np.zeros(len(units))
     for start in range(0, FLIPS, BLOCK):
         size = min(BLOCK, FLIPS - start)
         random_bytes = rng.integers(0, 256, (size, EXPLICIT // 8), np.uint8)
@@ -103,27 +94,9 @@ def sign_flip_p(units: Units, seed: int) -> list[float | None]:
         flipped = 2 * of_largest - largest.sum(1) + of_others
         as_extreme = np.abs(flipped) >= np.abs(totals) * (1 - ROUNDING)
         beyond += as_extreme.sum(0)
-    for row, count in zip(sampled, beyond, strict=True):
-        p_values[row] = float((count + 1) / (FLIPS + 1))  # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585
-    return p_values
-
-
-def _p_of_all_flips(values: UnitFloats) -> float | None:
-    """The p-value of the units that differ where all patterns of signs can be tried, or counted."""
-    n_units = len(values)
-    sizes = np.abs(values)
-    if n_units and np.ptp(sizes) <= ROUNDING * sizes.max():  # the sign test
-        above = int((values > 0).sum())
-        fewer = min(above, n_units - above)
-        return min(1.0, 2 * float(bdtr(fewer, n_units, 0.5)))
-    if not 0 < n_units <= ENUMERATED:
-        return None
-    patterns = np.arange(2**n_units)[:, None]
-    bits = (patterns >> np.arange(n_units)) & 1  # pattern, unit
-    flipped = (2.0 * bits - 1) @ values
-    least = abs(values.sum()) * (1 - ROUNDING)
-    as_extreme = np.abs(flipped) >= least
-    return float(as_extreme.mean())
+    # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585
+    p_values = (beyond + 1) / (FLIPS + 1)
+    return np.where(units.any(1), p_values, np.nan)
 
 
 def signed_rank_p(differences: ItemFloats) -> float | None:

@@ -42,10 +42,9 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
     total = means.sum(-1, keepdims=True)
     centre = total / max(n_models, 1)  # no model is left where all means are infinite
     draws = {"contrast": (("chain", "draw", "model_name"), means - centre)}
-    of_pair = ("chain", "draw", "pair")
     if len(pairs) <= STORED_PAIRS:
         first, second = pairs_of(np.arange(n_models)).T
-        draws["difference"] = (of_pair, means[..., first] - means[..., second])
+        draws["difference"] = (("chain", "draw", "pair"), means[..., first] - means[..., second])
     coordinates: dict[str, object] = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
     names = {"model_name": models, "pair": [f"{a} - {b}" for a, b in pairs]}
     constant["model_a"] = ("pair", [a for a, _ in pairs])
@@ -68,10 +67,6 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
         tree |= groups_of_tree(
             population, post.of_groups, varying, estimate.design.group_names, unit, tree["/posterior"], seed
         )
-    elif population is not None and len(pairs) <= STORED_PAIRS:
-        difference, between = population.draws((n_chains, n_draws), seed)
-        tree["/posterior"]["population_difference"] = (of_pair, unit * difference)
-        tree["/posterior"]["between_group_sd"] = (of_pair, between)
     if post.run is not None:
         stats = {}
         for name, value in post.run.runs[0].stats.items():

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 
 import numpy as np
 from scipy.special import stdtr
@@ -12,7 +11,6 @@ from probtruth.comparison.estimation.design import effective
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.results.rows import NO_SPREAD, TWINS
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.types import Comparison, orientation
@@ -181,26 +179,3 @@ def other_best(found: Comparison, proper: Comparison) -> tuple[str, ...]:
         f"by {found.rule!r} {first.model!r} is best (P = {first.p_best:.3f}), by {proper.rule!r}, the proper rule of "
         f"its kind, {other.model!r} (P = {other.p_best:.3f}): {found.rule!r} rewards forecasts that are not true",
     )
-
-
-SENSITIVE = 0.05  # A probability that moves by more than this is said to depend on the prior
-
-
-def prior_of_groups(names: Sequence[str], population: Population) -> tuple[str, ...]:
-    """A sentence on the pair whose order in the population depends most on the prior of the spread between groups."""
-    largest = SENSITIVE
-    sentence: tuple[str, ...] = ()
-    under_half = population.under_prior(0.5)
-    under_double = population.under_prior(2.0)
-    for pair, (a, b) in enumerate(combinations(names, 2)):
-        p = population.difference(pair, "population").below(0.0)
-        half = under_half.difference(pair, "population").below(0.0)
-        double = under_double.difference(pair, "population").below(0.0)
-        shift = max(abs(half - p), abs(double - p))
-        if shift > largest:
-            largest = shift
-            sentence = (
-                f"few groups: in their population P({a} better than {b}) = {p:.2f} would be {half:.2f} or "
-                f"{double:.2f} with half or double the weight of the prior of the spread between groups",
-            )
-    return sentence

@@ -13,6 +13,7 @@ MISSING = (0, 1, 2, 5, 20)
 # An item moves a mean by 1/n of how far it is off. Scores of sd s and an interval some 4 s/sqrt(n) wide: k items at
 # random move an end by sqrt(k/n)/4 of the width; three times as much, and what it is to lack them in all models.
 MOVES = 0.75
+SAME = 1e-9  # Rounding
 STRUCTURES = ("plain", "groups", "clusters")
 
 
@@ -115,3 +116,8 @@ def test_predictions_that_lack_items(n_items: int, estimand: str, structure: str
         return result.comparison
 
     walk(n_items, compared)
+    in_order = ends(compared({0, 1, 2}, False))
+    frames = dict(reversed(frames.items()))
+    reverse = ends(compared({0, 1, 2}, False))
+    for of in in_order:
+        assert reverse[of] == pytest.approx(in_order[of], rel=SAME, abs=SAME)

@@ -1,24 +1,18 @@
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from made_scores import make
-from scipy import stats
 
-from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import design
-from probtruth.comparison.estimation.estimate import MANY
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.posterior.groups import Groups, Population, Prior, quadrature
 from probtruth.comparison.results.rows import TWINS
 from probtruth.comparison.results.warn import warnings_of
 from probtruth.comparison.sources import of_scores
 from probtruth.types import Audit
 from probtruth.types.pairs import Pair
 
-GRID = 1e-3  # Absolute, in probability: the sums over the grids
 FINE = {"max_rhat": 1.001, "min_ess": 5000.0, "divergences": 0}
 SCORES = make(np.random.default_rng(0).normal(size=(2, 20)), "ab")
 
@@ -102,38 +96,3 @@ def test_many_constant_pairs_are_one_warning():
     (warning,) = said(pairs=rows)
     assert "'a' and '0'" in warning
     assert "and 6 more pairs" in warning
-
-
-def few_groups(n_groups):
-    rng = np.random.default_rng(3)
-    groups = np.arange(20 * n_groups) % n_groups
-    values = rng.normal(size=(2, len(groups))) + np.stack([rng.normal(0.35, 0.3, n_groups)[groups], 0 * groups])
-    return compare(make(values, "ab"), groups, engine="exact")
-
-
-def test_the_prior_of_few_groups_is_said_to_matter():
-    comparison = few_groups(2)
-    (warning,) = (one for one in comparison.warnings if one.startswith("few groups"))
-    shown = [float(word) for word in re.findall(r"0\.[0-9]+", warning)]
-    assert shown[0] == pytest.approx(comparison.group_results["population of groups"][0]["p_a_better"], abs=0.005)
-    assert max(abs(one - shown[0]) for one in shown[1:]) > 0.05
-    assert not any(one.startswith("few groups") for one in few_groups(40).warnings)
-
-
-@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
-def test_the_weight_of_the_prior_of_the_spread_between_groups(power):
-    """By sums over a grid of tau: prior (1/(tau + k))^power, a flat one of the mean, normal groups."""
-    rng = np.random.default_rng(1)
-    mean, variance = rng.normal(-0.2, 0.3, 5), 0.02
-    ones = np.ones((5, 1))
-    groups = Groups(mean[:, None], ones, MANY * ones, np.full(5, 1 / variance), np.ones(1))
-    prior = Prior.of(groups)
-    tau = np.geomspace(1e-7, prior.scale[0] * np.expm1(prior.log_range[0]), 200_000)
-    total = tau**2 + variance
-    log = -2.0 * np.log(total) - ((mean - mean.mean()) ** 2).sum() / (2 * total) - power * np.log(tau + prior.scale[0])
-    weight = np.exp(log) * np.gradient(tau)
-    wanted = weight @ stats.norm.cdf(-mean.mean() / np.sqrt(total / 5)) / weight.sum()
-    one = np.ones(1)
-    whole = Population(groups, prior, one > 0, 0 * one, one, [quadrature(groups, prior, 0)], 0 * one)
-    found = float(whole.under_prior(power).difference(0, "population").below(0.0))
-    assert found == pytest.approx(wanted, abs=GRID)
