@@ -146,8 +146,7 @@ def test_a_path_that_cannot_be_read_is_no_output(run) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [["--missing", "tie"], ["--lower-is-better"], ["--cost", "tokens"], ["--memory", "2GB"]],
+    "words", [["--missing", "tie"], ["--lower-is-better"], ["--cost", "tokens"], ["--memory", "2GB"]]
 )
 def test_votes_refuse_what_says_nothing_of_them(run, tmp_path, words) -> None:
     (tmp_path / "arena.csv").write_text("asked,who,model_a,model_b,winner\nq1,u,a,b,a\nq1,v,a,b,tie\nq3,u,a,b,a\n")

@@ -156,10 +156,7 @@ CASES = {
         {"--cost item=1 --cost annotation=0.1": any_result},
         fill={"--cost item=1 --cost annotation=0.1": "--cost item=1"},
     ),
-    "no labels": Case(
-        f"run {MODELS}",
-        {"--annotations labels.csv": sharp_leads, "--soft soft.parquet": any_result},
-    ),
+    "no labels": Case(f"run {MODELS}", {"--annotations labels.csv": sharp_leads, "--soft soft.parquet": any_result}),
     "no predictions": Case(
         "run --annotations labels.csv",
         {"--predictions my_model=probs.csv": any_result},
@@ -255,10 +252,7 @@ CASES = {
     ),
     "folds as items": Case(
         FOLDS,
-        {
-            "--replicates folds --fold-correlation 0.1": not_of_folds,
-            "--replicates folds": not_of_folds,
-        },
+        {"--replicates folds --fold-correlation 0.1": not_of_folds, "--replicates folds": not_of_folds},
         fill={"--replicates folds": f"probtruth {FOLDS} --replicates folds --fold-correlation 0.1"},
         is_note=True,
     ),
