@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, MaybeText, Source, Strings
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -140,7 +140,7 @@ def is_records(table: object) -> bool:
 def _columns_of_records(rows: Any) -> dict[str, list[object]]:
     for place, row in enumerate(rows):
         if row.keys() != rows[0].keys():
-            odd = check.shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
+            odd = shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
             raise InputError(
                 f"a row with other keys ({odd})",
                 "the keys of the first row",
@@ -168,7 +168,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
     if of_pandas:
         if not all(isinstance(name, str) for name in frame.columns):
             frame = frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
-        check.unique([*frame.columns], "column")
+        unique([*frame.columns], "column")
         for name, kind in frame.dtypes.items():
             if str(kind).startswith(("period", "interval")):  # which no other library has
                 frame = frame.assign(**{name: frame[name].map(str, na_action="ignore")})
@@ -201,7 +201,7 @@ def _series(name: str, column: Any) -> "polars.Series":
 
     if isinstance(column, Mapping) or hasattr(column, "columns"):
         raise InputError(
-            f"a table as the column {check.quote(name)}",
+            f"a table as the column {quote(name)}",
             "a list of values",
             "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth).",
         )
@@ -237,7 +237,7 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
         if column is not None and column not in columns:
             advice = hint or f"Name it with {option}=... (command line: --{option})."
             raise InputError(
-                f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
+                f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
                 f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
                 f"{advice} {check.did_you_mean(column, columns)}",
                 where,
