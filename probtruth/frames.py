@@ -74,8 +74,9 @@ def _by_number(names: "polars.Series") -> "polars.Series":
     if not names.str.contains("[.eE]").any() or not names.str.contains(NUMBER).all():
         return names
     powers = names.filter(names.str.contains(POWER)).unique()
-    plain = names.replace(powers, [name_text(float(name)) for name in powers.to_list()])
-    plain = plain.str.replace("[.]0+$", "").str.replace("^-0$", "0")
+    plain = names.replace(powers, [name_text(float(name)) for name in powers])
+    for pattern, shorter in (("[.]0+$", ""), ("^-0$", "0")):
+        plain = plain.str.replace(pattern, shorter)
     short = plain.str.replace("([.][0-9]*[1-9])0+$", "$1")
     return short if short.n_unique() == plain.n_unique() else plain  # else 1.1 and 1.10 are two names
 

@@ -186,7 +186,7 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
     notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
     labels = [label for label in kind.labels if label not in how.none]
     if len(labels) < len(columns):
-        stay = np.array([label not in how.none for label in kind.labels])
+        stay = np.isin([*kind.labels], labels)
         gone = int(counts[:, ~stay].sum())
         counts = counts[:, stay]
         notes += (f"{table.name}: {count(gone, 'answer')} left out as missing",)

@@ -256,12 +256,12 @@ def _same_labels(table: _Table, first: _Table) -> None:
         )
 
 
-def model_files(pairs: Strings, example: str = "--predictions my_model=probs.csv") -> dict[str, str]:
+def model_files(pairs: Strings) -> dict[str, str]:
     """`NAME=FILE` options as {name: file}, split at the last equals sign, or the one before an address."""
     split = [*map(named, pairs)]
     for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
-            hint = f"--predictions {Path(pair).stem}={pair}" if Path(pair).is_file() else example
-            raise InputError(quote(pair), "NAME=FILE", f"Write {hint}.")
+            example = f"{Path(pair).stem}={pair}" if Path(pair).is_file() else "my_model=probs.csv"
+            raise InputError(quote(pair), "NAME=FILE", f"Write --predictions {example}.")
     unique([name for name, _ in split], "model")
     return dict(split)

@@ -203,9 +203,11 @@ def annotations_of(answers: DataFrame, index: Index, excluded: Texts = ()) -> An
     lists = answers.select(ANSWERS, ANNOTATORS).with_row_index("row")
     rows = lists.explode(ANSWERS, ANNOTATORS).drop_nulls().cast(polars.Int64)
     item, label, annotator = (column.to_numpy() for column in rows)
-    if len(rows) and (label.max() >= len(index.labels) or annotator.max() >= len(index.annotators)):
-        raise ValueError("annotations with an unknown label or annotator")
-    return Annotations(item, label, annotator, np.ones(len(item), np.int64), index, excluded)
+    for codes, names in ((label, index.labels), (annotator, index.annotators)):
+        if codes.max(initial=0) >= len(names):
+            raise ValueError("annotations with an unknown label or annotator")
+    once = np.ones(len(item), np.int64)
+    return Annotations(item, label, annotator, once, index, excluded)
 
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:

@@ -224,13 +224,13 @@ def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Sc
 
 def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
     """The sets of labels that annotators gave, as the labels of the mean loss."""
-    scores, annotations = results[0].scores, binary[0]
+    scores = results[0].scores
+    annotations = binary[0]
     answers = np.stack([one.label for one in binary], 1)
     patterns, pattern = np.unique(answers, axis=0, return_inverse=True)
-    names = tuple([f"{code:09d}" for code in range(len(patterns))])
-    joint = replace(annotations, label=pattern.ravel(), index=replace(annotations.index, labels=names))
-    rows = positions(annotations.index.items, list(scores.items))
-    counts = joint.counts()[rows]
+    index = replace(annotations.index, labels=tuple(f"{code:09d}" for code in range(len(patterns))))
+    joint = replace(annotations, label=pattern.ravel(), index=index)
+    counts = joint.counts()[positions(index.items, scores.items)]
     losses = np.zeros((*scores.values.shape, len(patterns)))  # model, item, pattern
     for column, result in zip(patterns.T, results, strict=True):
         losses += np.asarray(result.scores.label_values)[:, :, column] / len(results)

@@ -194,20 +194,17 @@ class Annotations(Brief):
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
-    def from_counts(
-        cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None, source: Source | None = None
-    ) -> "Annotations":
+    def from_counts(cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
 
         Arguments:
             counts: the number of votes for each item (row) and label (column).
             items: the names of the rows, in their order.
             labels: the names of the labels, in the order of the columns.
-            source: what error messages call the table.
 
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
-        source = source or Source("counts")
+        source = Source("counts")
         passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
         table = labelled(counts).in_order_of(passed, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
