@@ -252,15 +252,10 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
-    if kind.is_nested():
-        raise InputError(
-            f"a column of type {kind}",
-            "text or numbers",
-            "Flatten it: one column for each value.",
-            source.at(column=column),
-        )
-    if kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension":
-        raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
+    no_text = kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension"
+    if kind.is_nested() or no_text:
+        hint = "Flatten it: one column for each value." if kind.is_nested() else "Convert it."
+        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
         raise InputError(
