@@ -174,11 +174,10 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         if known is None and not index.positional_labels:
             known = index.labels
         return Beside(items, known, len(index.labels))
-    if isinstance(predictions, Mapping) and not predictions:
+    if not predictions:
         return Beside((), known, n_labels)
-    tables = opened_models(predictions)
-    model, first = next(iter(tables.items()))
-    if not isinstance(first, Table):
+    model, first = next(iter(opened_models(predictions).items()))
+    if isinstance(first, NamedNumbers):
         shape = np.shape(first.values)  # type: ignore[call-overload]
         if len(shape) not in (1, 2):
             # which says what is wrong

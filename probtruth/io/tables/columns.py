@@ -342,9 +342,9 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
     if chosen.event is not None:
         column = chosen.labels[chosen.event]
         values = frame_numbers.numbers(frame, column, source, "label")
-        other = np.zeros_like(values)
-        top = {"probs": 1.0, "percent": 100.0}.get(kind)
-        if top is not None:
+        other = np.zeros_like(values)  # of logits
+        if kind != "logits":
+            top = 100.0 if kind == "percent" else 1.0
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
