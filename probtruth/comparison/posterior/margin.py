@@ -127,7 +127,7 @@ def margins(estimate: Estimate) -> list[Margin]:
     over_groups = estimate.over_groups()
     total = over_groups.total()
     skewness = np.zeros_like(total.third)
-    if estimate.units >= FEWEST:
+    if (estimate.n_units or estimate.design.n_units) >= FEWEST:
         most = MOST_SKEWED / stdtrit(total.df, 0.975)
         # a variance to this power is 0 where one model's scores are tiny beside another's
         skewness = np.clip(ratio(total.third, total.variance**1.5), -most, most)

@@ -70,8 +70,7 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     if abs(mean) <= ROUNDING * margin.scale < math.inf:
         mean = 0.0
     varies = options.these_items or margin.scale > 0
-    rate = highest_rate(estimate.design.n_units)
-    worst = _worst_unseen(estimate, post, rate, mean, both, row)
+    worst, rate = _worst_unseen(estimate, post, mean, both, row)
     constant = estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
     if constant and worst is not None:  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
@@ -95,12 +94,13 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
 
 
 def _worst_unseen(
-    estimate: Estimate, post: Posterior, rate: float, mean: float, both: tuple[int, int], row: int
-) -> float | None:
-    """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be."""
+    estimate: Estimate, post: Posterior, mean: float, both: tuple[int, int], row: int
+) -> tuple[float | None, float | None]:
+    """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be, and
+    that rate."""
     about = estimate.about
     if estimate.ends is None or mean == 0 or (about.outcomes is None and about.range is None):
-        return None
+        return None, None
     low, high = estimate.ends[:, row].tolist()
     a, b = both
     if mean > 0:  # a leads where it loses less
@@ -109,12 +109,13 @@ def _worst_unseen(
     size = about.bound if high < about.bound else None
     if about.outcomes is not None:
         if np.ptp(estimate.ends[:, row]) > 0 and not np.isin(both, post.leading).all():
-            return None
+            return None, None
         lead, other = estimate.order[[a, b]].tolist()
         size = about.outcomes.size(lead, other)
+    rate = highest_rate(estimate.design.n_units)
     if size is None:
-        return mean
-    return (1.0 - rate) * mean - math.copysign(rate * size, mean)
+        return mean, rate
+    return (1.0 - rate) * mean - math.copysign(rate * size, mean), rate
 
 
 def in_own_units(row: Pair, about: About, shared_items: int | None = None) -> Pair:
@@ -241,24 +242,21 @@ def population_rows(estimate: Estimate, population: Population, rope: float | No
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
     over_groups = estimate.over_groups()
+    of_new = over_groups.for_new_units()
     pairs = slice(estimate.n_models, None)
+    variance = over_groups.total().variance[pairs]
+    if not (of_new.total().variance[pairs] > TOLD**2 * variance).any():
+        return {}
     means = over_groups.mean[pairs, 0].tolist()
     rows: dict[str, list[Pair]] = {}
-    for name in estimate.of_new:
-        of_these = {what: part for what, part in over_groups.parts.items() if what != name}
-        of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
-        variance = over_groups.total().variance[pairs]
-        variance_of_new = of_new.total().variance[pairs]
-        if not (variance_of_new > TOLD**2 * variance).any():
-            return {}
-        by_units = {f"these {name}": replace(over_groups, parts=of_these), f"new {name}": of_new}
-        for what, of_units in by_units.items():
-            rows[what] = []
-            of_pairs = margins(of_units)[pairs]
-            for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
-                if math.isfinite(mean):
-                    row = of_margin(a, b, mean, margin, rope)
-                    rows[what].append(in_own_units(row, estimate.about))
+    of_these = replace(over_groups, parts={"items": over_groups.items})
+    for kind, of_units in (("these", of_these), ("new", of_new)):
+        of_kind = rows[f"{kind} {estimate.shared}"] = []
+        of_pairs = margins(of_units)[pairs]
+        for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
+            if math.isfinite(mean):
+                row = of_margin(a, b, mean, margin, rope)
+                of_kind.append(in_own_units(row, estimate.about))
     return rows
 
 
