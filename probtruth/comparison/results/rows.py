@@ -4,13 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from probtruth.comparison.estimation.estimate import About, Estimate
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.groups import Population
+from probtruth.comparison.posterior.groups import Over, Population
 from probtruth.comparison.posterior.margin import Margin, Mixture, margins
 from probtruth.comparison.posterior.posterior import Posterior, tiers
 from probtruth.comparison.results.unseen import highest_rate
@@ -44,7 +43,7 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
     return rows
 
 
-def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
+def of_margin(a: str, b: str, mean: float, margin: Margin | Mixture, rope: float | None) -> Pair:
     low, high = margin.interval()
     p = margin.below(0.0)
     row = Pair(a, b, mean, low, high, p_a_better=p, p_b_better=margin.above(0.0))
@@ -217,8 +216,8 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     plan = estimate.design
     of_pairs = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        mixture = population.difference(at, "groups")
-        of_pairs.append(_of_mixture(mixture, a, b, plan.n_groups, None, estimate.about))
+        of_groups = population.differences(at, "groups")
+        of_pairs.append([_of_population(found, a, b, None, estimate.about) for found in of_groups])
     rows = []
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
@@ -229,14 +228,13 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
-    of_population = []
-    of_new_group = []
+    names: dict[str, Over] = {"population of groups": "population", "one new group": "new group"}
+    rows: dict[str, list[Pair]] = {name: [] for name in names}
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        difference = population.difference(at, "population")
-        of_population += _of_mixture(difference, a, b, 1, rope, estimate.about)
-        difference = population.difference(at, "new group")
-        of_new_group += _of_mixture(difference, a, b, 1, rope, estimate.about)
-    return {"population of groups": of_population, "one new group": of_new_group}
+        for name, over in names.items():
+            (found,) = population.differences(at, over)
+            rows[name].append(_of_population(found, a, b, rope, estimate.about))
+    return rows
 
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
@@ -260,29 +258,10 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     return rows
 
 
-def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | None, about: About) -> list[Pair]:
-    """So many rows of one pair, of a mixture each or all of the same."""
-    p = mixture.below(0.0)
-    columns = {
-        "difference": mixture.average(),
-        "low": mixture.quantile(0.025),
-        "high": mixture.quantile(0.975),
-        "p_a_better": p,
-        "p_b_better": 1.0 - p,
-    }
-    if rope is not None:
-        columns["p_equivalent"] = mixture.within(rope)
-        columns["p_a_better_rope"] = mixture.below(-rope)
-        columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
-    varies = np.broadcast_to(mixture.sd.any(-1), n_rows)
-    columns = {name: np.broadcast_to(column, n_rows) for name, column in columns.items()}
-    rows = []
-    for at in range(n_rows):
-        numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
-        row = Pair(a, b, **numbers)
-        if not varies[at] and row.difference == 0:
-            row = replace(row, reason=TWINS)
-        elif not varies[at]:  # nothing certain without a spread
-            row = Pair(a, b, row.difference, reason=NO_SPREAD)
-        rows.append(in_own_units(row, about))
-    return rows
+def _of_population(found: Margin | Mixture, a: str, b: str, rope: float | None, about: About) -> Pair:
+    """The row of one pair in a group or over groups; nothing is certain without a spread."""
+    row = of_margin(a, b, found.centre, found, rope)
+    if isinstance(found, Margin) and found.scale == 0:
+        twins = found.centre == 0
+        row = replace(row, reason=TWINS) if twins else Pair(a, b, found.centre, reason=NO_SPREAD)
+    return in_own_units(row, about)
