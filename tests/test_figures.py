@@ -17,7 +17,7 @@ PRED = pt.Predictions.from_probs(
         "b": [[0.6, 0.4], [0.5, 0.5], [0.4, 0.6], [0.45, 0.55], [0.5, 0.5]],
     }
 )
-CURVE = pt.calibration.reliability_curve(PRED, TRUTH, method="quantile", n_bins=2)
+CURVE = pt.calibration.reliability_curve(PRED, TRUTH)
 RISK = pt.nelson.risk_profile(PRED, TRUTH, source="truth")
 CALLS = {
     "plot_rules": lambda **kw: pt.figures.plot_rules(**kw),

@@ -50,44 +50,34 @@ def generalized_mean(probs: Values, power: Power, weights: Weights | None = None
     total = jnp.sum(relative, -1, keepdims=True)
     weight = jnp.broadcast_to(relative / total, values.shape)
 
-    # values of 0 enter by their weight: `share` are the weights of the others
-    zero = jnp.isneginf(simplex.log(values))
+    # values of 0 and those without weight take no part in the logarithms
+    zero = jnp.isneginf(simplex.log(values)) & (weight > 0)
     counts = (weight > 0) & ~zero
-    any_counts = jnp.any(counts, -1)
     logs = simplex.log(jnp.where(counts, values, 1.0))
-    weight_of_zeros = jnp.where(zero, weight, 0.0)
-    share_of_zeros = jnp.sum(weight_of_zeros, -1)
-    share_of_others = jnp.where(any_counts, 1 - share_of_zeros, 1.0)
-    weight_of_others = jnp.where(counts, weight, 0.0)
-    share = weight_of_others / share_of_others[..., None]
+    share = jnp.where(counts, weight, 0.0)
+    total = jnp.sum(share, -1)
+    any_counts = total > 0
+    has_zeros = jnp.any(zero, -1)
+    total = jnp.where(any_counts, total, 1.0)
 
     exponent = jnp.broadcast_to(jnp.asarray(power, logs.dtype), logs.shape[:-1])
     unbounded = jnp.isinf(exponent)
     m = jnp.where(unbounded, 1.0, exponent)
-    or_lowest = jnp.where(counts, logs, -jnp.inf)
-    or_highest = jnp.where(counts, logs, jnp.inf)
-    highest = jnp.max(or_lowest, -1)
-    lowest = jnp.min(or_highest, -1)
-    dominant = jnp.where(exponent > 0, highest, lowest)
-    top = jnp.where(any_counts, dominant, 0.0)
+    highest = jnp.max(jnp.where(counts, logs, -jnp.inf), -1)
+    lowest = jnp.min(jnp.where(counts, logs, jnp.inf), -1)
+    top = jnp.where(any_counts, jnp.where(exponent > 0, highest, lowest), 0.0)
 
-    centre = jnp.sum(share * logs, -1)
+    centre = jnp.sum(share * logs, -1) / total
     spread = jnp.where(counts, logs - centre[..., None], 0.0)
-    argument = jnp.abs(m[..., None] * spread)
-    near = jnp.max(argument, -1) <= SERIES_LIMIT
+    near = ~has_zeros & (jnp.max(jnp.abs(m[..., None] * spread), -1) <= SERIES_LIMIT)
     around_centre = _log_mean_by_series(jnp.where(near, m, 0.0), centre, share, spread)
-    far = jnp.where(near, 1.0, m)
-    from_top = _log_mean_by_sum(far, top, share, logs, counts, any_counts)
-    of_others = jnp.where(near, around_centre, from_top)
-
-    # for a positive power log(1 - the weight of zeros)/m is added; for another one zero makes the mean 0
-    positive = jnp.where(m > 0, m, 1.0)
-    lost = jnp.where(any_counts, share_of_zeros, 0.0)
-    log_share = jnp.log1p(-lost)
-    of_all = of_others + jnp.where(m > 0, log_share / positive, 0.0)
-    log_mean = jnp.where(unbounded, top, of_all)
-    has_zeros = (exponent <= 0) & (share_of_zeros > 0)
-    nothing = ~any_counts | has_zeros
+    # by the value that dominates: top + log(sum w exp(m (log p - top)))/m
+    far = jnp.where(near | (m == 0), 1.0, m)
+    steps = jnp.where(counts, far[..., None] * (logs - top[..., None]), 0.0)
+    sum_of_powers = jnp.sum(share * jnp.exp(steps), -1)
+    from_top = top + jnp.log(jnp.where(any_counts, sum_of_powers, 1.0)) / far
+    log_mean = jnp.where(unbounded, top, jnp.where(near, around_centre, from_top))
+    nothing = ~any_counts | ((exponent <= 0) & has_zeros)
     mean = jnp.exp(jnp.where(nothing, -jnp.inf, log_mean))
     straight = zero & (exponent == 1)[..., None]  # 0 in value; gives power 1 its gradient at 0
     gradient_at_0 = jnp.where(straight, weight * values, 0.0)
@@ -102,15 +92,6 @@ def _log_mean_by_series(m: Array, centre: Array, share: Array, spread: Array) ->
     terms = share * spread**2 * phi
     t = m * jnp.sum(terms, -1)
     return centre + t * log1p_ratio(m * t)
-
-
-def _log_mean_by_sum(m: Array, top: Array, share: Array, logs: Array, counts: Array, any_counts: Array) -> Array:
-    """The logarithm of the mean, by the value that dominates: top + log(sum w exp(m (log p - top)))/m."""
-    below_top = logs - top[..., None]
-    steps = jnp.where(counts, m[..., None] * below_top, 0.0)
-    total = jnp.sum(share * jnp.exp(steps), -1)
-    log_total = jnp.log(jnp.where(any_counts, total, 1.0))
-    return top + log_total / m
 
 
 LOG1P_RATIO = [(-1) ** n / (n + 1) for n in range(9, -1, -1)]  # of log(1 + x)/x, highest power first

@@ -1,4 +1,4 @@
-"""How to cite: the software, the works behind the methods that a result used, and the result itself as a paragraph."""
+"""How to cite: the software, and the result itself as a paragraph."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,14 +14,6 @@ from probtruth.types.arguments import QUESTIONS, method_in_words
 
 RELEASED = "2026"  # Year of the version
 TITLE = "probtruth: which probabilistic model is better when the reference labels are uncertain"
-RULES = "Gneiting, Raftery (2007), Strictly proper scoring rules, doi:10.1198/016214506000001437"
-RHAT = "Vehtari, Gelman, Simpson et al. (2021), An improved R-hat for convergence of MCMC, doi:10.1214/20-BA1221"
-ROPE = "Kruschke (2018), Rejecting or accepting parameter values in Bayesian estimation, doi:10.1177/2515245918771304"
-DAWID_SKENE = "Dawid, Skene (1979), Maximum likelihood estimation of observer error-rates, doi:10.2307/2346806"
-NELSON = "Nelson (2017), Assessing probabilistic inference by comparing the generalized mean, doi:10.3390/e19060286"
-CORP = "Dimitriadis, Gneiting, Jordan (2021), Stable reliability diagrams, doi:10.1073/pnas.2016191118"
-ALPHA = "Krippendorff (2011), Computing Krippendorff's alpha-reliability, repository.upenn.edu/asc_papers/43"
-LETTERS = "Piepho (2004), An algorithm for a letter-based representation, doi:10.1198/1061860043515"
 HOW = {
     "exact": "in closed form and by quadrature",
     "nuts": "by Hamiltonian Monte Carlo (NUTS)",
@@ -38,21 +30,6 @@ def bibtex() -> str:
     }
     lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
     return "\n".join(["@software{probtruth,", *lines, "}"])
-
-
-def sources(result: Result) -> list[str]:
-    truth, labelled = result.truth, result.labelled is not None
-    used = {
-        RULES: result.scores.known.proper is not None,
-        CORP: labelled,
-        NELSON: labelled,
-        DAWID_SKENE: truth is not None and "dawid-skene" in truth.method,
-        ALPHA: result.annotations is not None,
-        ROPE: result.comparison.rope is not None,
-        RHAT: result.comparison.diagnostics.get("max_rhat") is not None,
-        LETTERS: bool(result.letters),
-    }
-    return [work for work, is_used in used.items() if is_used]
 
 
 def paragraph(result: Result) -> str:

@@ -1,7 +1,7 @@
 """Everything that a report says and draws, once, in the order in which the page and the Markdown say it."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
-from probtruth.report.names import marked, plain, unmarked
-from probtruth.report.numbers import decimals, fixed, probability
+from probtruth.report.names import mark, marked, plain, unmarked
+from probtruth.report.numbers import decimals, fixed
 from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_reliability
 from probtruth.report.plots.comparison import (
@@ -30,7 +30,6 @@ from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, pdf, plain_style
 from probtruth.report.table import Table
 from probtruth.report.verdict import Verdict, verdict
-from probtruth.scoring.nelson.profile import MARKS
 
 if TYPE_CHECKING:  # with JAX
     from probtruth.line.analysis.calibration import CalibrationAnalysis
@@ -55,19 +54,11 @@ class Extras:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure with a name that is unique in the report; drawn when it is looked at.
-
-    `words` are read aloud: the caption, and `more` that the figure shows.
-    """
+    """A figure with a name that is unique in the report; drawn when it is looked at. Its caption is read aloud."""
 
     name: str
     draw: Callable[[], Axes]
-    caption: str = ""
-    more: str = ""
-
-    @property
-    def words(self) -> str:
-        return unmarked(f"{self.caption} {self.more}".strip())
+    caption: str
 
     @cached_property
     def axes(self) -> Axes:
@@ -76,7 +67,7 @@ class Figure:
 
     @cached_property
     def svg(self) -> str:
-        return inline(self.axes, self.name, self.words)
+        return inline(self.axes, self.name, unmarked(self.caption))
 
     @property
     def pdf(self) -> bytes:
@@ -180,10 +171,9 @@ def _behind(result: Result) -> Figure | None:
     ranks = result.comparison.ranked
     if len(ranks) < 2:
         return None
-    chances = [f"{plain(rank.model)} {probability(rank.p_best)}" for rank in ranks[:MOST_SHOWN]]
-    words = f"{plain(ranks[0].model)} minus each other model. P(best): {'; '.join(chances)}."
+    caption = f"{mark(ranks[0].model)} minus each other model, with 95% intervals, and P(best)."
     draw = partial(plot_behind, result.comparison, MOST_SHOWN)
-    return Figure("behind-leader", draw, _best(MOST_SHOWN, len(ranks)).strip(), words)
+    return Figure("behind-leader", draw, caption + _best(MOST_SHOWN, len(ranks)))
 
 
 def _models(result: Result, said: Verdict) -> Blocks:
@@ -191,20 +181,15 @@ def _models(result: Result, said: Verdict) -> Blocks:
     yield from said.accuracy
     chances = result.comparison.rank_chances
     if len(chances) > 2:
-        yield _ranks(result, chances)
+        n_models = len(result.comparison.ranks)
+        caption = "Posterior probability that a model has each rank, from joint draws of all means."
+        if len(chances) < n_models:
+            caption += " Models of infinite mean score are not ranked."
+        else:
+            caption += _best(MOST_MODELS, n_models)
+        yield Figure("ranks", partial(plot_ranks, result.comparison), caption)
     yield tables.proper_rule(result)
     yield tables.other_estimand(result)
-
-
-def _ranks(result: Result, chances: Mapping[str, Sequence[float]]) -> Figure:
-    n_models = len(result.comparison.ranks)
-    rows = [f"{plain(model)}: {', '.join(map(probability, of_ranks))}" for model, of_ranks in chances.items()]
-    caption = "Posterior probability that a model has each rank, from joint draws of all means."
-    if len(chances) < n_models:
-        caption += " Models of infinite mean score are not ranked."
-    else:
-        caption += _best(MOST_MODELS, n_models)
-    return Figure("ranks", partial(plot_ranks, result.comparison), caption, f"From rank 1 on: {'; '.join(rows)}.")
 
 
 def _pairs(result: Result) -> Blocks:
@@ -270,20 +255,13 @@ def _reliability(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
     names = marked(analysis.models)
     for place, model in enumerate(analysis.models, 1):
         draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        words = "Reliability: observed frequency against forecast probability."
-        yield Figure(f"reliability-{place}", draw, names[model], words)
+        yield Figure(f"reliability-{place}", draw, names[model])
 
 
 def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
-    names, risk = marked(analysis.models), analysis.risk
+    names = marked(analysis.models)
     for place, model in enumerate(analysis.models, 1):
-        row = risk.models.index(model)
-        means = []
-        for name, power in MARKS.items():
-            at = row, risk.powers.index(power)
-            means.append(f"{name} {probability(risk.model[at])} against {probability(risk.source[at])}")
-        words = f"Model against source probability: {', '.join(means)}."
-        yield Figure(f"source-{place}", partial(plot_nelson, risk, model), names[model], words)
+        yield Figure(f"source-{place}", partial(plot_nelson, analysis.risk, model), names[model])
 
 
 def _annotators(result: Result) -> Blocks:
@@ -327,8 +305,7 @@ def _made(result: Result, command: str | None) -> Blocks:
     yield Fold("To quote", (unmarked(quote), "The same in LaTeX:", Code(latex.shown(quote), "latex")))
     settings = tables.settings(result)
     yield Fold(settings.caption, (settings,))
-    works = ("Methods that this result used:", tuple(cite.sources(result)))
-    yield Fold("How to cite", (Code(cite.bibtex(), "bibtex"), *(works if works[1] else ())))
+    yield Fold("How to cite", (Code(cite.bibtex(), "bibtex"),))
     yield (
         "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
         "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."

@@ -180,6 +180,6 @@ def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.nd
     table[..., n_bins] = 1
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs, truth, aligned.labels, "top-label")
-        bins = bins_of(forecasts, n_bins, "uniform", logs.dtype)
+        bins = bins_of(forecasts, n_bins, logs.dtype)
         table[items, model, bins] = outcomes - forecasts
     return table

@@ -28,7 +28,6 @@ type Groups = Mapping[str, str] | Sequence[object]
 type Weights = Literal["equal"] | Mapping[str, float]
 # Which event a forecast is judged by: each label against the others, or the most probable label being right
 type JudgedBy = Literal["label", "top-label"]
-type Binning = Literal["uniform", "quantile"]  # Bins of equal width, or of equal numbers of forecasts
 # How the source probability of Nelson's risk profile is estimated
 type SourceMethod = Literal["isotonic", "bins", "truth"]
 type ResponseMode = Literal["sample", "argmax", "threshold"]  # How a model answers with one label

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     import polars
 
 SURE = 0.95  # Probability with which the regret of the cheapest model that is good enough lies within the ROPE
-AT_ONCE = 1 << 20  # Numbers worked on at once
 
 Drawn = Float[np.ndarray, "draw model"]
 
@@ -60,18 +59,10 @@ class Frontier(Brief):
         cls, models: Sequence[str], scores: ModelFloats, losses: Drawn, costs: Drawn, rope: MaybeNumber
     ) -> "Frontier":
         """From draws of the models' mean losses, which may have one constant more or less, and of their mean costs."""
-        on_frontier = np.zeros(len(models))
-        regret = np.zeros(len(models))
-        good = np.zeros(len(models))
-        step = max(1, AT_ONCE // len(models))
-        for start in range(0, len(losses), step):
-            drawn = losses[start : start + step]
-            on_frontier += unbeaten(drawn, costs[start : start + step]).sum(0)
-            behind = drawn - drawn.min(1, keepdims=True)
-            regret += behind.sum(0)
-            if rope is not None:
-                good += (behind <= rope).sum(0)
-        n_draws = len(losses)
+        on_frontier = unbeaten(losses, costs).mean(0)
+        behind = losses - losses.min(1, keepdims=True)
+        regret = behind.mean(0)
+        good = None if rope is None else (behind <= rope).mean(0)
         mean = costs.mean(0)
         low, high = np.quantile(costs, [0.025, 0.975], axis=0)
         offers = []
@@ -83,9 +74,9 @@ class Frontier(Brief):
                 cost_low=None if known else float(low[at]),
                 cost_high=None if known else float(high[at]),
                 score=float(scores[at]),
-                p_frontier=float(on_frontier[at] / n_draws),
-                expected_regret=float(regret[at] / n_draws),
-                p_good_enough=None if rope is None else float(good[at] / n_draws),
+                p_frontier=float(on_frontier[at]),
+                expected_regret=float(regret[at]),
+                p_good_enough=None if good is None else float(good[at]),
             )
             offers.append(offer)
         good_enough = [one.model for one in offers if one.p_good_enough is not None and one.p_good_enough >= SURE]

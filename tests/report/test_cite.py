@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import probtruth
-from probtruth.report.cite import RELEASED, TITLE, bibtex, sources
+from probtruth.report.cite import RELEASED, TITLE, bibtex
 
 CFF = Path(probtruth.__file__).parents[1] / "CITATION.cff"
 
@@ -22,10 +22,3 @@ def test_the_file_for_citations_says_the_same():
     assert fields["title"] == TITLE
     assert fields["date-released"].startswith(RELEASED)
     assert fields["license"] == "Apache-2.0"
-
-
-def test_works_behind_what_was_used(result, make):
-    used = " ".join(sources(result))
-    for doi in ("10.3390/e19060286", "10.1073/pnas.2016191118", "10.1198/016214506000001437"):
-        assert doi in used
-    assert "Nelson" not in " ".join(sources(make["bare"](3)))

@@ -207,7 +207,8 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
     # a Kronecker sequence: in every group the vectors of neighbouring cells fill the range evenly
     group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
-    stride = np.sqrt(_primes(len(mean)))[:, None]
+    stride = np.empty(group.shape)
+    stride[np.argsort(seen), 0] = np.sqrt(_primes(len(mean)))  # whatever order the groups came in
     uniform = stride * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
     of_item = np.exp(nodes[node, group, cell, 0])

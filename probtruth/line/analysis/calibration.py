@@ -10,7 +10,7 @@ from probtruth.check import as_float
 from probtruth.line.labelled import Labelled
 from probtruth.line.standing import CLAIMED
 from probtruth.scoring.align import AlignedOnHost
-from probtruth.scoring.calibration.decompositions import calibration_decomposition
+from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile, bubbles_of, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
@@ -78,8 +78,8 @@ def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: Judged
     for row in errors.to_dicts():  # of two labels both have the same error
         rows[row["model"]] |= {"error": row["error"], "if_calibrated": row["if_calibrated"]}
     if scores.rule in RULES:
-        for row in calibration_decomposition(*sides, rule, "joint", scores.known.floor).to_dicts():
-            rows[row["model"]] |= {key: row[key] for key in ("score", "miscalibration", "discrimination")}
+        for row in decompose(*sides, rule, scores.known.floor).to_dicts():
+            rows[row["model"]] |= {key: row[key] for key in ("miscalibration", "discrimination")}
     return list(rows.values())
 
 

@@ -28,8 +28,8 @@ def plot_reliability(
         models: the names to show, all unless given, four at most.
         ax: the axes to draw on.
 
-    Returns: the axes. Below the dashed line the model is overconfident. Points are bins or the ends of flat
-    pieces, their area is the share of items. Outside a consistency band the curve is not explained by chance.
+    Returns: the axes. Below the dashed line the model is overconfident. Points are the ends of flat pieces,
+    their area is the share of items. Outside the band the curve is not explained by chance.
 
     Errors: `InputError` for an unknown label or model, too many models, or another table.
 
@@ -37,7 +37,7 @@ def plot_reliability(
 
     >>> import probtruth as pt
     >>> pred = pt.Predictions.from_probs({"a": [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]})
-    >>> curve = pt.calibration.reliability_curve(pred, pt.Truth.from_labels([0, 1, 1, 1], n_labels=2), band="none")
+    >>> curve = pt.calibration.reliability_curve(pred, pt.Truth.from_labels([0, 1, 1, 1], n_labels=2), n_resamples=0)
     >>> pt.figures.plot_reliability(curve).get_ylabel()
     'observed frequency'
     """

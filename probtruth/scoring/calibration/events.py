@@ -4,77 +4,31 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.optimize import isotonic_regression
-from scipy.special import logsumexp
 
-from probtruth import check
 from probtruth.kernels import simplex
 from probtruth.kernels.arrays import Table, to_host
-from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
+from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.scoring.align import Aligned
 
 Pairs = Float[np.ndarray, "item 2"]
 Points = Float[np.ndarray, " point"]
 
 
-def bins_of(forecasts: ItemFloats, n_bins: int, bins: str, kind: np.dtype[Any]) -> ItemInts:
-    """The bin of each item, of equal width or of equal counts; each holds its upper edge, empty ones do not count."""
-    if bins == "uniform":
-        edges = np.linspace(0, 1, n_bins + 1)
-        edges *= 1 + simplex.lost_as_log(edges, kind)
-    else:
-        edges = np.quantile(forecasts, np.linspace(0, 1, n_bins + 1))
+def bins_of(forecasts: ItemFloats, n_bins: int, kind: np.dtype[Any]) -> ItemInts:
+    """The bin of each item, of equal width; each holds its upper edge, empty ones do not count."""
+    edges = np.linspace(0, 1, n_bins + 1)
+    edges *= 1 + simplex.lost_as_log(edges, kind)
     bin_of = np.searchsorted(edges[1:-1], forecasts)
     _, used = np.unique(bin_of, return_inverse=True)
     return used
 
 
-class Isotone:
-    """Sorted forecasts, equal ones at one point, ready to fit to many outcomes."""
-
-    def __init__(self, forecasts: ItemFloats) -> None:
-        self.points, self.point_of = np.unique(forecasts, return_inverse=True)
-
-    def fit(self, outcomes: ItemFloats, weights: ItemFloats) -> Points:
-        """The non-decreasing values with the least weighted squared error, one for each point."""
-        weight = np.bincount(self.point_of, weights)
-        total = np.bincount(self.point_of, outcomes * weights)
-        used = weight > 0
-        means = total[used] / weight[used]
-        fitted = isotonic_regression(means, weights=weight[used]).x
-        if not used.all():
-            fitted = np.interp(self.points, self.points[used], fitted)
-        return np.asarray(fitted)
-
-
-def against_rest(log_probs: ItemLabel, truth: ItemLabel, label: int) -> tuple[Pairs, Pairs]:
-    """Log-probabilities and truth of two labels: all others together, then that one."""
-    labels = np.arange(truth.shape[1])
-    others = labels != label
-    log_others = log_probs[:, others]
-    log_rest = log_others[:, 0] if others.sum() == 1 else _log_sum(log_others)
-    rest = truth[:, others].sum(1)
-    pairs_of_logs = np.stack([log_rest, log_probs[:, label]], 1)
-    pairs_of_truth = np.stack([rest, truth[:, label]], 1)
-    return pairs_of_logs, pairs_of_truth
-
-
-def top_label(log_probs: ItemLabel, truth: ItemLabel) -> tuple[Pairs, Pairs]:
-    """Log-probabilities and truth of being wrong and of being right with the most probable label; ties share."""
-    chosen = simplex.shared_by_ties(log_probs)
-    right = (truth * chosen).sum(1)
-    labels = np.arange(truth.shape[1])
-    first = labels == log_probs.argmax(1)[:, None]
-    log_rest = _log_sum(np.where(first, -np.inf, log_probs))
-    pairs_of_logs = np.stack([log_rest, log_probs.max(1)], 1)
-    pairs_of_truth = np.stack([1 - right, right], 1)
-    return pairs_of_logs, pairs_of_truth
-
-
-def _log_sum(logs: np.ndarray) -> np.ndarray:
-    with np.errstate(divide="ignore"):
-        return np.minimum(np.asarray(logsumexp(logs, axis=1)), 0)
+def isotonic(point_of: ItemInts, count: Int[np.ndarray, " point"], outcomes: ItemFloats) -> Points:
+    """The non-decreasing values at points with the least squared error; each item is at a point, which has a count."""
+    means = np.bincount(point_of, outcomes) / count
+    return np.asarray(isotonic_regression(means, weights=count).x)
 
 
 def events(
@@ -96,17 +50,3 @@ def judged(aligned: Aligned, by: str) -> Iterator[tuple[dict[str, object], ItemF
     for model, table in aligned.tables():
         for label, forecasts, outcomes in events(table, aligned.truth, aligned.labels, by):
             yield {"model": model, "label": label}, forecasts, outcomes, table.dtype
-
-
-def resamples(n_items: int, n_resamples: int, seed: int) -> Iterator[ItemFloats]:
-    """How often each item stands in each bootstrap resample of the items."""
-    rng = np.random.default_rng(check.whole(seed, 0, "seed"))
-    for _ in range(n_resamples):
-        drawn = rng.integers(0, n_items, n_items)
-        yield np.bincount(drawn, minlength=n_items).astype(np.float64)
-
-
-def bands(drawn: Float[np.ndarray, "resample *value"], level: float) -> Float[np.ndarray, "2 *value"]:
-    """Equal-tailed percentiles over the resamples; infinite values stay infinite."""
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    return np.asarray(np.quantile(drawn, tails, axis=0, method="inverted_cdf"))

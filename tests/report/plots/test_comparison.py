@@ -114,7 +114,7 @@ def test_each_group_has_its_interval_and_probability(grouped):
     assert centres == [pytest.approx(row["difference"]) for row in rows]  # accuracies: a minus b is positive
     assert {"u", "v", "P(first)"} <= set(words(ax))
     by_group = next(made for made in contents(pt.Result.of(grouped)).figures if made.name == "by-group")
-    assert by_group.words.startswith("The two leading models in every group")
+    assert by_group.caption.startswith("The two leading models in every group")
 
 
 def test_annotators_best_first_with_their_flags(result):
@@ -147,8 +147,7 @@ def test_figures_of_a_report(content, make):
     made = {figure.name: figure for figure in content.figures}
     of_models = [f"{kind}-{number}" for kind in ("reliability", "source") for number in range(1, 5)]
     assert list(made) == ["behind-leader", "ranks", "differences", *of_models, "annotators"]
-    assert "nearest-neighbours >0.999" in made["behind-leader"].words
-    assert all(figure.words for figure in made.values())
+    assert all(figure.caption for figure in made.values())
     many = {figure.name: figure.caption for figure in contents(make["bare"](22)).figures}
     for name, most in (("behind-leader", 15), ("differences", 8), ("ranks", 20)):
         assert many[name].endswith(f"The {most} best of 22 models.")

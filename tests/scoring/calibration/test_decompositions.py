@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 import probtruth as pt
-from probtruth.scoring.calibration import decompositions
-from probtruth.scoring.calibration.events import Isotone
+from probtruth.scoring.calibration.events import isotonic
 from probtruth.scoring.rules import RULES
 
 ROUNDING = 1e-12  # Float64 means of a few hundred terms of order 1
@@ -94,11 +93,9 @@ def many(seed=0, items=80, labels=3):
 
 
 @pytest.mark.parametrize(("kind", "weighted", "rule"), MODEL_DIAGNOSTICS)
-@pytest.mark.parametrize("by", ["label", "joint"])
-def test_agrees_with_model_diagnostics_on_two_labels(kind, weighted, rule, by):
+def test_agrees_with_model_diagnostics_on_two_labels(kind, weighted, rule):
     predictions, truth = two_labels(HARD if kind == "hard" else SOFT, TIMES if weighted else 1)
-    table = pt.calibration.calibration_decomposition(predictions, truth, rule=rule, by=by)
-    row = table.row(-1, named=True)
+    row = pt.decompose(predictions, truth, rule=rule).row(0, named=True)
     half = 2 if rule == "brier" else 1
     parts = [row["miscalibration"] / half, row["discrimination"] / half]
     np.testing.assert_allclose(parts, MODEL_DIAGNOSTICS[kind, weighted, rule], atol=PASTED)
@@ -107,87 +104,35 @@ def test_agrees_with_model_diagnostics_on_two_labels(kind, weighted, rule, by):
 def test_uncertainty_of_a_soft_label_holds_its_entropy_which_a_plug_in_score_drops():
     # model-diagnostics 1.5.0 on the same soft labels: uncertainty .1055529347 (a divergence), score .0944602322
     predictions, truth = two_labels(SOFT)
-    row = pt.calibration.calibration_decomposition(predictions, truth).row(-1, named=True)
-    entropy = pt.score(predictions, truth).known.entropy
-    np.testing.assert_allclose(
-        [row["uncertainty"] - entropy, row["score"] - entropy], [0.1055529347, 0.0944602322], atol=PASTED
-    )
-
-
-def test_top_label_by_hand():
-    # confidences .6 .6 .8 with labels right, wrong, right: fitted .5 .5 1; mean 2/3
-    predictions = pt.Predictions.from_probs({"a": [[0.6, 0.3, 0.1], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]]})
-    truth = pt.Truth.from_labels(np.array([0, 2, 2]), n_labels=3)
-    row = pt.calibration.calibration_decomposition(predictions, truth, rule="brier", by="top-label").row(0, named=True)
-    score, fitted, plain = (2 * (0.16 + 0.36 + 0.04) / 3, 2 * (0.25 + 0.25) / 3, 2 * (1 / 9 + 4 / 9 + 1 / 9) / 3)
-    parts = [row[name] for name in ("score", "miscalibration", "discrimination", "uncertainty")]
-    np.testing.assert_allclose(parts, [score, score - fitted, plain - fitted, plain], rtol=ROUNDING_CORP)
-    assert row["label"] is None
+    row = pt.decompose(predictions, truth).row(0, named=True)
+    parts = [row["uncertainty"] - row["entropy"], row["expected"] - row["entropy"]]
+    np.testing.assert_allclose(parts, [0.1055529347, 0.0944602322], atol=PASTED)
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("by", decompositions.BY)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_parts_add_up_and_are_not_negative(rule, by, seed):
+def test_parts_add_up_and_are_not_negative(rule, seed):
     predictions, truth = many(seed)
-    for row in pt.calibration.calibration_decomposition(predictions, truth, rule=rule, by=by).iter_rows(named=True):
+    for row in pt.decompose(predictions, truth, rule=rule).iter_rows(named=True):
         total = row["miscalibration"] - row["discrimination"] + row["uncertainty"]
-        np.testing.assert_allclose(row["score"], total, rtol=ROUNDING_CORP, atol=ROUNDING_CORP)
+        np.testing.assert_allclose(row["expected"], total, rtol=ROUNDING_CORP, atol=ROUNDING_CORP)
         assert row["miscalibration"] >= 0
         assert row["discrimination"] >= 0
 
 
 def test_infinite_loss_is_infinite_miscalibration():
     predictions = pt.Predictions.from_probs({"a": [[0, 1], [0.5, 0.5]]})
-    row = pt.calibration.calibration_decomposition(
-        predictions, pt.Truth.from_labels(np.array([0, 1]), 2), by="joint"
-    ).row(0, named=True)
-    assert row["score"] == row["miscalibration"] == np.inf
+    row = pt.decompose(predictions, pt.Truth.from_labels(np.array([0, 1]), 2)).row(0, named=True)
+    assert row["expected"] == row["miscalibration"] == np.inf
     np.testing.assert_allclose(row["uncertainty"] - row["discrimination"], np.log(2), rtol=ROUNDING_CORP)
 
 
-def test_bootstrap_bands_hold_the_estimate_and_follow_the_seed():
-    predictions, truth = two_labels(HARD)
-    options = {"n_bootstrap": 100, "level": 0.95}
-    first, again, other = (
-        pt.calibration.calibration_decomposition(predictions, truth, seed=seed, **options).row(1, named=True)
-        for seed in (1, 1, 2)
-    )
-    assert first == again != other
-    assert first["score_low"] < first["score"] < first["score_high"]
-    assert first["uncertainty_low"] < first["uncertainty"]
-    naive = np.std(pt.score(predictions, truth).values[0]) / np.sqrt(60)  # the bootstrap of a mean
-    np.testing.assert_allclose(first["score_high"] - first["score_low"], 2 * 1.96 * naive, rtol=0.25)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"by": "labels"}, "Did you mean 'label'"),
-        ({"n_bootstrap": -1}, "resamples -1"),
-        ({"level": 95.0}, "level 95.0"),
-        ({"rule": "logg"}, "Did you mean 'log'"),
-    ],
-)
-def test_errors(options, message):
-    with pytest.raises(pt.InputError, match=message):
-        pt.calibration.calibration_decomposition(*two_labels(HARD), **options)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(seed=st.integers(0, 2**31))
-def test_agrees_with_scikit_learn(weighted, seed):
+def test_agrees_with_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     forecasts = np.round(rng.random(50), 1)  # many ties
-    outcomes, weights = rng.random(50), rng.uniform(0.1, 2, 50) if weighted else np.ones(50)
-    order = Isotone(forecasts)
-    fitted = order.fit(outcomes, weights)[order.point_of]
-    theirs = IsotonicRegression().fit(forecasts, outcomes, sample_weight=weights).predict(forecasts)
-    np.testing.assert_allclose(fitted, theirs, rtol=ROUNDING, atol=ROUNDING)
-
-
-def test_points_without_weight_lie_between_their_neighbours():
-    order = Isotone(np.array([0.0, 0.5, 1.0]))
-    fitted = order.fit(np.array([0.2, 0.9, 0.4]), np.array([1.0, 0.0, 1.0]))
-    np.testing.assert_allclose(fitted, [0.2, 0.3, 0.4], rtol=ROUNDING)
+    outcomes = rng.random(50)
+    _, point_of, count = np.unique(forecasts, return_inverse=True, return_counts=True)
+    theirs = IsotonicRegression().fit(forecasts, outcomes).predict(forecasts)
+    np.testing.assert_allclose(isotonic(point_of, count, outcomes)[point_of], theirs, rtol=ROUNDING, atol=ROUNDING)
