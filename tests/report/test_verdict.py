@@ -242,7 +242,7 @@ def test_accuracy_and_score_that_disagree_are_explained(result):
     """
     (line,) = map(unmarked, verdict(result).accuracy)
     assert line.startswith(
-        "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but the worst log loss: "
+        "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but a worse log loss: "
         "it is underconfident (miscalibration 0.33 against 0.045)."
     )
 
