@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from matplotlib.axes import Axes
 
 from probtruth import check
@@ -29,7 +28,7 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
 
     Returns: the axes. Bubbles on the dashed line are calibrated; their area is the number of true events. The line
     through robustness, accuracy and decisiveness has an angle of 45 degrees where the model is calibrated, more where
-    it is overconfident, less where it is underconfident. Of two labels each has small marks, the second in rings.
+    it is overconfident, less where it is underconfident. Of two labels the second has rings.
 
     Errors: `InputError` for an unknown model.
 
@@ -52,18 +51,8 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
             continue
         colour = COLOURS[order if two else 0]
         rings = two and order > 0  # told apart without colour
-        solid = max(0.2, min(0.6, 6 / len(mine)))
-        _bubbles(
-            ax,
-            mine,
-            largest,
-            colour,
-            rings,
-            min(1.0, 2 * solid) if two else solid,
-        )
+        _bubbles(ax, mine, largest, colour, rings)
         if two:
-            source, reported = risk.source_by_label[position, order], risk.model_by_label[position, order]
-            _marks(ax, source, reported, risk, colour, 5, "none" if rings else "full")
             sign = "○" if rings else "●"
             text(
                 ax,
@@ -72,16 +61,13 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
                 f"{sign} label {label}",
                 colour,
             )
-    marks = _marks(
-        ax,
-        risk.source[position],
-        risk.model[position],
-        risk,
-        INK,
-        8,
-    )
-    for row, (name, (_, mean)) in enumerate(marks.items()):
-        _, sign = SHAPES[name]
+    at = [risk.powers.index(power) for power in MARKS.values()]
+    source = risk.source[position, at]
+    reported = risk.model[position, at]
+    ax.plot(source, reported, color=INK, linewidth=1.6, zorder=3)
+    for row, (name, x, mean) in enumerate(zip(MARKS, source.tolist(), reported.tolist(), strict=True)):
+        mark, sign = SHAPES[name]
+        ax.plot(x, mean, mark, color=INK, markersize=8, zorder=4, clip_on=False)
         text(
             ax,
             0.97,
@@ -99,13 +85,13 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     return ax
 
 
-def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: bool, solid: float) -> None:
+def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: bool) -> None:
     """Bubbles, or rings, whose area is the number of true events."""
     x = [row["source"] for row in bins]
     y = [row["reported"] for row in bins]
     area = [BUBBLE * row["n_true"] / largest for row in bins]
     face, edge = ("none", colour) if rings else (colour, "none")
-    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
+    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=0.5, linewidths=1.2)
 
 
 def _position(risk: RiskProfile, model: object) -> int:
@@ -114,16 +100,3 @@ def _position(risk: RiskProfile, model: object) -> int:
     if model is None and len(models) == 1:
         return 0
     return models.index(check.one_of(model, models, "model"))
-
-
-def _marks(
-    ax: Axes, source: np.ndarray, reported: np.ndarray, risk: RiskProfile, colour: str, size: int, fill: Any = "full"
-) -> dict[str, tuple[float, float]]:
-    """The three marks joined by a line."""
-    at = [risk.powers.index(power) for power in MARKS.values()]
-    points = dict(zip(MARKS, zip(source[at].tolist(), reported[at].tolist(), strict=True), strict=True))
-    ax.plot(source[at], reported[at], color=colour, linewidth=1.6, zorder=3)
-    for name, (x, y) in points.items():
-        mark, _ = SHAPES[name]
-        ax.plot(x, y, mark, color=colour, markersize=size, fillstyle=fill, zorder=4, clip_on=False)
-    return points
