@@ -33,9 +33,9 @@ class RiskProfile(Brief):
     """The spectrum of generalised means of each model and of its source, on the scale of probabilities.
 
     `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,
-    `source[i, m]` that of the source probabilities; the `by_label` arrays are the same for one label's events.
-    `impossible` names, for each model, the items where something happened that the model called impossible. Higher is
-    better, but only the accuracy (power 0) is a proper criterion, through its logarithm, and not with a floor.
+    `source[i, m]` that of the source probabilities. `impossible` names, for each model, the items where something
+    happened that the model called impossible. Higher is better, but only the accuracy (power 0) is a proper criterion,
+    through its logarithm, and not with a floor.
     """
 
     models: tuple[str, ...]
@@ -43,8 +43,6 @@ class RiskProfile(Brief):
     powers: tuple[float, ...]
     model: Float[np.ndarray, "model power"]
     source: Float[np.ndarray, "model power"]
-    model_by_label: Float[np.ndarray, "model label power"]
-    source_by_label: Float[np.ndarray, "model label power"]
     impossible: tuple[tuple[str, ...], ...]
     source_method: str
     floor: float | None
@@ -202,16 +200,12 @@ def risk_profile(
         for label, reports, happened in zip(aligned.labels, logs.T, events.T, strict=True):
             bin_of = equal_count_bins(np.exp(reports), n_bins)
             bins += bubbles_of(name, label, reports, happened, bin_of, events.sum())
-    of_model = np.stack(model_means)
-    of_source = np.stack(source_means)
     return RiskProfile(
         aligned.models,
         aligned.labels,
         spectrum,
-        of_model[:, 0],
-        of_source[:, 0],
-        of_model[:, 1:],
-        of_source[:, 1:],
+        np.stack(model_means),
+        np.stack(source_means),
         tuple(impossible),
         source,
         limit,
@@ -230,20 +224,12 @@ def _source(reported: ItemLabel, events: ItemLabel, way: str, n_bins: int | None
     return np.stack(by_column).T
 
 
-def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
-    """The means over all true events and over each label's, NaN for a label without any."""
-    n_labels = logs.shape[1]
-    means = np.full((1 + n_labels, len(powers)), np.nan)
-    columns = [(logs.ravel(), events.ravel())]
-    columns += zip(logs.T, events.T, strict=True)
-    for row, (values, weights) in enumerate(columns):
-        happened = weights > 0
-        if happened.any():
-            weight = weights[happened]
-            share = weight / weight.sum()
-            logs_of_events = values[happened]
-            means[row] = [_mean(logs_of_events, share, power) for power in powers]
-    return means
+def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Float[np.ndarray, " power"]:
+    """The means over all true events."""
+    happened = events > 0
+    weight = events[happened]
+    share = weight / weight.sum()
+    return np.array([_mean(logs[happened], share, power) for power in powers])
 
 
 def _mean(logs: Entries, share: Entries, power: float) -> float:

@@ -89,7 +89,6 @@ def test_hard_labels_take_the_mean_over_what_happened():
     assert found.accuracy[0] == pytest.approx(stats.gmean(happened), rel=ROUND_OFF)
     assert found.robustness[0] == pytest.approx(np.mean(happened ** (-2 / 3)) ** -1.5, rel=ROUND_OFF)
     assert found.at(-1)[0] == pytest.approx(stats.hmean(happened), rel=ROUND_OFF)
-    np.testing.assert_array_equal(found.model_by_label[0, 0], 0.25 * np.ones(5))
 
 
 def test_one_impossible_event_and_the_precision_that_saves_the_mean():
