@@ -19,6 +19,8 @@ from probtruth.errors import InputError
 MaybeText = str | None  # A name or word; None where there is none
 MaybeNumber = float | None  # None where it is not known
 Texts = tuple[str, ...]  # Names or words in order
+Strings = Sequence[str]  # The same in a list, a tuple, or one column
+MaybeStrings = Strings | None
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,12 @@ class Source:
     parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
     notes: Texts = field(default=(), compare=False, repr=False)
     chosen: Sequence[int] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of_parts(cls, parts: "Sequence[tuple[Source, int]]") -> "Source":
+        """The origin of several tables, one below the other, each with its number of rows."""
+        first = parts[0][0]
+        return first if len(parts) == 1 else cls(first.name, parts=parts, notes=first.notes)
 
     def of_rows(self, rows: Sequence[int]) -> "Source":
         """The origin of some of its rows."""
@@ -79,12 +87,8 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     """`Did you mean 'x'?` if an option is close, else the list of options."""
     listed = [str(option) for option in options]
     short = [option for option in listed if len(option) <= LONGEST][:1000]
-    near = get_close_matches(word, short) if len(word) <= LONGEST else []
-    close = [one for one in near if one[:1].lower() == word[:1].lower()]
-    close += get_close_matches(word, near, n=1, cutoff=0.7)
-    if close:
-        return f"Did you mean {close[0]!r}?"
-    return f"The options are: {shortlist(listed)}."
+    close = get_close_matches(word[:LONGEST], short, n=1, cutoff=0.65)
+    return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(listed)}."
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:
@@ -108,7 +112,7 @@ def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
 
 def literal(value: object, options: TypeAliasType, what: str) -> str:
     """The value, if it is one of the texts that a `type X = Literal[...]` lists; else an error as in `one_of`."""
-    texts: Texts = get_args(options.__value__)
+    texts = get_args(options.__value__)
     return one_of(value, texts, what)
 
 
@@ -175,8 +179,11 @@ def instance[T](value: object, kind: type[T], maker: str) -> T:
     """The value, if it is of the class that `maker` returns; anything else is an error."""
     if isinstance(value, kind):
         return value
-    wanted = kind.__name__ if kind.__name__.endswith("s") else f"a {kind.__name__}"
-    raise InputError(type(value).__name__, wanted, f"Pass on what {maker} returned.")
+    raise InputError(
+        type(value).__name__,
+        kind.__name__ if kind.__name__.endswith("s") else f"a {kind.__name__}",
+        f"Pass on what {maker} returned.",
+    )
 
 
 def finite_numbers(names: Iterable[str], distinct: bool = False) -> list[float]:

@@ -1,10 +1,10 @@
 """Checks of arrays, made once, on the host or where they lie, where data enter. Kernels check nothing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from probtruth.check import quote
+from probtruth.check import MaybeStrings, quote
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import (
     LabelTable,
@@ -75,8 +75,11 @@ def as_float_table(values: object, what: str) -> LabelTable:
 def _need_axes(array: Table, axes: str, what: str) -> None:
     if array.ndim != len(axes.split()):
         one_column = array.ndim == 1 and axes == "item label"
-        hint = "For two labels give both columns: np.stack([1 - p, p], axis=1)." if one_column else "Check its shape."
-        raise InputError(f"{what} with shape {array.shape}", f"{len(axes.split())} axes ({axes})", hint)
+        raise InputError(
+            f"{what} with shape {array.shape}",
+            f"{len(axes.split())} axes ({axes})",
+            "For two labels give both columns: np.stack([1 - p, p], axis=1)." if one_column else "Check its shape.",
+        )
 
 
 def no_masked(values: object, what: str) -> None:
@@ -107,7 +110,7 @@ def distributions(
     where: Callable[[int], str],
     what: str = "probabilities",
     kind: str = "probs",
-    labels: Sequence[str] | None = None,
+    labels: MaybeStrings = None,
 ) -> None:
     """Raises at the first row that is no distribution: NaN, infinite, negative, or a sum other than 1.
 

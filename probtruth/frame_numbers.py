@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.check import Source, Texts, quote, shortlist
+from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import (
     EXACT,
@@ -43,9 +43,12 @@ def numbers(
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        problem = "a blank cell" if series[row] is None else quote(series[row])
-        advice = hint if series[row] is not None else "Fill it in or remove the row."
-        raise InputError(problem, "a number", advice, source.at(row, column))
+        raise InputError(
+            "a blank cell" if series[row] is None else quote(series[row]),
+            "a number",
+            hint if series[row] is not None else "Fill it in or remove the row.",
+            source.at(row, column),
+        )
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()
@@ -87,7 +90,7 @@ def numeric(column: "polars.Series") -> "polars.Series":
 
 
 def float_columns(
-    frame: "polars.DataFrame", columns: Sequence[str], source: Source | None = None
+    frame: "polars.DataFrame", columns: Strings, source: Source | None = None
 ) -> "polars.DataFrame | None":
     """Several columns as floats; float32 stays. None where one is no number, which with a source is an error."""
     import polars
@@ -113,8 +116,8 @@ class NamedNumbers:
     """A table of numbers, with the names of its rows and columns; None where they have positions only."""
 
     values: object
-    items: Sequence[str] | None = None
-    labels: Sequence[str] | None = None
+    items: MaybeStrings = None
+    labels: MaybeStrings = None
 
     def in_order_of(self, names: "NamedNumbers", what: str) -> "NamedNumbers":
         """The same with rows and columns in the order of other names, which those without names take."""
@@ -184,13 +187,12 @@ def is_frame(table: object) -> bool:
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 
 
-def column_names(table: object, columns: Sequence[str]) -> Texts | None:
+def column_names(table: object, columns: Strings) -> Texts | None:
     """The names of a frame's columns; None for those of an array that was made a frame."""
     pandas_table: Any = table
     own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
-    if _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]:
-        return None
-    return tuple(by_value(polars_names(columns)))
+    unnamed = _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]
+    return None if unnamed else tuple(by_value(polars_names(columns)))
 
 
 def row_names(table: object) -> Texts | None:
@@ -225,18 +227,23 @@ def names_in(listed: Sequence[object]) -> Texts:
     """Values of Python as names; a missing one is an error."""
     for row, value in enumerate(listed):
         if missing(value):
-            hint = "Drop that row, or name it; reset_index(drop=True) makes the index row numbers."
-            raise InputError(f"no name (NaN or None) in the index, row {row}", "a name for every row", hint)
+            raise InputError(
+                f"no name (NaN or None) in the index, row {row}",
+                "a name for every row",
+                "Drop that row, or name it; reset_index(drop=True) makes the index row numbers.",
+            )
     return tuple(by_value(polars_names([name_text(value) for value in listed])))
 
 
 def no_frame(listed: object, what: str) -> None:
     """Raises for a dataframe in place of a list by item."""
     if is_frame(listed) and not isinstance(listed, Mapping):
-        hint = (
-            f"For a table with the columns item and {what[:-1]}: {what}=dict(zip(table['item'], table['{what[:-1]}']))."
+        raise InputError(
+            f"a table as {what}",
+            "a list in the order of the items, or {item: name}",
+            f"For a table with the columns item and {what[:-1]}: "
+            f"{what}=dict(zip(table['item'], table['{what[:-1]}'])).",
         )
-        raise InputError(f"a table as {what}", "a list in the order of the items, or {item: name}", hint)
 
 
 def _of_xarray(table: Any) -> NamedNumbers:

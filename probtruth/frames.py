@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeText, Source
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -111,18 +111,24 @@ def as_polars(frame: object) -> "polars.DataFrame":
         ) from None
 
 
+def _is_pandas(value: object) -> bool:
+    return type(value).__module__.startswith("pandas")
+
+
 def as_one(table: Any) -> Any:
     """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
     if not isinstance(table, Mapping) or not table:
         return table
-    columns = [value for value in table.values() if type(value).__name__ == "Series" and hasattr(value, "index")]
-    columns = [value for value in columns if not callable(value.index)]  # those of pandas
+    columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]
     if len(columns) == len(table):
         return type(columns[0].to_frame())(dict(table))
     for value in columns[1:]:
         if not value.index.equals(columns[0].index):
-            hint = "Put them into one dataframe: pandas.DataFrame(columns)."
-            raise InputError("columns with other indexes beside lists", "rows in one order", hint)
+            raise InputError(
+                "columns with other indexes beside lists",
+                "rows in one order",
+                "Put them into one dataframe: pandas.DataFrame(columns).",
+            )
     return table
 
 
@@ -182,7 +188,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
 def with_index(frame: Any) -> "polars.DataFrame":
     """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
     frame = as_one(frame)
-    if type(frame).__module__.startswith("pandas") and hasattr(frame, "index"):
+    if _is_pandas(frame) and hasattr(frame, "index"):
         taken = frame.columns if hasattr(frame, "columns") else (frame.name,)  # of a Series
         if {None, *taken}.isdisjoint(frame.index.names):
             frame = frame.reset_index()
@@ -194,13 +200,17 @@ def _series(name: str, column: Any) -> "polars.Series":
     import polars
 
     if isinstance(column, Mapping) or hasattr(column, "columns"):
-        hint = "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth)."
-        raise InputError(f"a table as the column {check.quote(name)}", "a list of values", hint)
+        raise InputError(
+            f"a table as the column {check.quote(name)}",
+            "a list of values",
+            "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth).",
+        )
     column = as_array(column)
     masked = check_arrays.masked_entry(column)
     if masked is not None:
-        hint = "Fill it in or remove the row."
-        raise InputError("a masked entry", "a value in every row", hint, Source().at(masked[0], name))
+        raise InputError(
+            "a masked entry", "a value in every row", "Fill it in or remove the row.", Source().at(masked[0], name)
+        )
     values: Any = column if isinstance(column, (list, tuple, np.ndarray)) else list(column)  # type: ignore[call-overload]
     if isinstance(values, np.ndarray) and values.dtype == object:
         values = values.tolist()
@@ -218,28 +228,20 @@ def _series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def need_columns(columns: Sequence[str], wanted: Mapping[str, MaybeText], where: str) -> None:
-    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used."""
+def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
+    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
+
+    `hint` is for columns that no option names.
+    """
     for option, column in wanted.items():
         if column is not None and column not in columns:
+            advice = hint or f"Name it with {option}=... (command line: --{option})."
             raise InputError(
                 f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
-                f"a column of {option.rstrip('s')}s",
-                f"Name it with {option}=... (command line: --{option}). {check.did_you_mean(column, columns)}",
+                f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
+                f"{advice} {check.did_you_mean(column, columns)}",
                 where,
             )
-
-
-def need_plain(columns: Sequence[str], names: Sequence[str], where: str, hint: str = "Rename them.") -> None:
-    """As `need_columns`, of columns that no option names, or others than those that it says."""
-    absent = next((name for name in names if name not in columns), None)
-    if absent is not None:
-        raise InputError(
-            f"no column {check.quote(absent)} (columns: {check.shortlist(columns, 12)})",
-            f"the columns {' and '.join(map(check.quote, names))}",
-            f"{hint} {check.did_you_mean(absent, columns)}",
-            where,
-        )
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
@@ -250,14 +252,22 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     series = cells(frame, column)
     kind = series.dtype
     if kind.is_nested():
-        hint = "Flatten it: one column for each value."
-        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
+        raise InputError(
+            f"a column of type {kind}",
+            "text or numbers",
+            "Flatten it: one column for each value.",
+            source.at(column=column),
+        )
     if kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension":
         raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
-        problem, hint = "a date outside the years 2 to 9998", "Correct it, or write it as text."
-        raise InputError(problem, "one that a calendar has", hint, source.at(column=column))
+        raise InputError(
+            "a date outside the years 2 to 9998",
+            "one that a calendar has",
+            "Correct it, or write it as text.",
+            source.at(column=column),
+        )
     if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks
         day, zone = "" if kind == polars.Time else "%F ", "%:z" if getattr(kind, "time_zone", None) else ""
         return series.dt.to_string(f"{day}%T%.f{zone}")
@@ -269,7 +279,7 @@ def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
     return frame.get_column(column).alias("cells")
 
 
-def blank(cells: "polars.Series", answers: Sequence[str] = ()) -> "polars.Series":
+def blank(cells: "polars.Series", answers: Strings = ()) -> "polars.Series":
     """Which cells say nothing: blanks, NaN, and answers that are none."""
     import polars
 
@@ -324,8 +334,12 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
         faults["a NUL character"] = series.str.contains("\0", literal=True)
     for fault, bad in faults.items():
         if bad.any():
-            where = source.at(int(bad.arg_max() or 0), column)
-            raise InputError(fault, f"the name of the {option}", "Correct it or remove the row.", where)
+            raise InputError(
+                fault,
+                f"the name of the {option}",
+                "Correct it or remove the row.",
+                source.at(int(bad.arg_max() or 0), column),
+            )
     return series
 
 
@@ -408,19 +422,19 @@ def numbered(size: int) -> Names:
     return Names(polars.Series("name", np.arange(size)))
 
 
-def as_series(listed: Sequence[str]) -> "polars.Series":
+def as_series(listed: Strings) -> "polars.Series":
     """Names as one column, of text or integers."""
     return listed.column if isinstance(listed, Names) else polars_names(listed)
 
 
-def polars_names(listed: Sequence[str]) -> "polars.Series":
+def polars_names(listed: Strings) -> "polars.Series":
     """Names of Python as one column."""
     import polars
 
     return polars.Series("name", list(listed), dtype=polars.String)
 
 
-def from_rows(rows: Sequence[Mapping[str, object]], columns: Sequence[str] | None = None) -> "polars.DataFrame":
+def from_rows(rows: Sequence[Mapping[str, object]], columns: MaybeStrings = None) -> "polars.DataFrame":
     import polars
 
     return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,8 @@ def check(
 ) -> None:
     """Validate files and print what would be used of them."""
     console = Console.of(context, json)
-    rows: list[dict[str, Any]] = []
-    faults: list[InputError] = []
+    rows = []
+    faults = []
     how = {"replicate": reading.replicate, "annotator": reading.annotator, "missing": reading.missing}
     columns = ScoreReading(reading.item, model, score, **how)
     with console.progress("reading") as on_progress:
@@ -77,7 +77,7 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
-    from probtruth.io.tables.columns import of_numbers
+    from probtruth.io.tables.columns import is_numeric
     from probtruth.io.vote_columns import Votes
     from probtruth.io.votes import votes_of
     from probtruth.line.inputs import reference_of
@@ -98,14 +98,18 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     except InputError as error:
         frame = table.whole[0]
         item = reading.column("item")
-        texts = [name for name in frame.columns if name not in of_numbers(frame, frame.columns)]
+        texts = [column.name for column in frame if not is_numeric(column)]
         if item not in frame.columns and reading.item is None and len(texts) == 1:
             item = texts[0]  # the one column of text
         several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
-        several = several or not of_numbers(frame, [name for name in frame.columns if name != item])
+        several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
-            hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
-            raise InputError(error.got, FORMS, hint, table.name) from None
+            raise InputError(
+                error.got,
+                FORMS,
+                f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}",
+                table.name,
+            ) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
@@ -129,11 +133,10 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
 def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
     from probtruth.io.scores import read_scores
 
-    replicate = columns.replicate
-    if replicate is None and not isinstance(table, dict) and "replicate" in table.columns:
-        replicate = "replicate"
-    named: dict[str, Any] = {"item": columns.item, "model": columns.model, "score": columns.score}
-    named |= {"replicate": replicate, "annotator": columns.annotator, "missing": columns.none}
+    named: dict[str, Any] = {"missing": columns.none}
+    named |= columns.named("item", "model", "score", "replicate", "annotator")
+    if not isinstance(table, dict) and "replicate" in table.columns:
+        named.setdefault("replicate", "replicate")
     try:
         scores = read_scores(table, **named)
         said = repr(scores)
@@ -148,19 +151,24 @@ def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
 
 
 def _of_log(tool: str, files: Any) -> list[str]:
-    from probtruth.io.loaders.readers import READERS, listed_in
+    from probtruth.io.loaders.readers import READERS
+    from probtruth.types.index import sort_names
 
-    log = listed_in(tool, files)
-    lines = [f"{count(len(log.models), 'model')}: {shortlist(log.models, LISTED)}"]
-    for task, by_filter in islice(log.of_tasks.items(), LISTED):
-        metrics = dict.fromkeys(chain(*by_filter.values()))
-        n_items = count(log.tasks[task], "item")
+    samples = READERS[tool].samples(files)
+    models = dict.fromkeys(one.model for one in samples)
+    lines = [f"{count(len(models), 'model')}: {shortlist(models, LISTED)}"]
+    tasks = sort_names({one.task for one in samples})
+    for task in tasks[:LISTED]:
+        of_task = [one for one in samples if one.task == task]
+        metrics = dict.fromkeys(chain(*(one.values for one in of_task)))
+        filters = dict.fromkeys(one.filter for one in of_task)
+        n_items = count(len({one.item for one in of_task}), "item")
         words = f"task {quote(task)}, {n_items}: metrics {shortlist(metrics, 20)}"
-        if len(by_filter) > 1:
-            words += f"; filters {shortlist(by_filter, LISTED)}"
+        if len(filters) > 1:
+            words += f"; filters {shortlist(filters, LISTED)}"
         lines.append(words)
-    if len(log.tasks) > LISTED:
-        lines.append(f"{len(log.tasks) - LISTED} tasks more")
+    if len(tasks) > LISTED:
+        lines.append(f"{len(tasks) - LISTED} tasks more")
     options = READERS[tool].arguments
     choices = [f"--{name}" for name in ("score", "task", "metric", "filter") if name in options]
     if choices:

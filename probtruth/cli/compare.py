@@ -35,7 +35,7 @@ def compare(
     from probtruth.types import Votes
 
     console, gate = Console.of(context, json), verdict.gate
-    options: dict[str, Any] = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
+    options = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
     check_output(out, show, reading.item or "item")
     cache_compiled_code()
     of_column = cost is not None and not Path(cost).is_file()
@@ -74,7 +74,7 @@ def _prices(cost: str) -> dict[str, float]:
     from probtruth.io.table import opened
 
     table, source = opened(cost).whole
-    frames.need_plain(table.columns, ("model", "cost"), source.name)
+    frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name, "Rename it.")
     models = frames.names(table, "model", source, "model").to_list()
     unique(models, "model")
     return dict(zip(models, frame_numbers.numbers(table, "cost", source, "cost").tolist(), strict=True))

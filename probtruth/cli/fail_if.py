@@ -4,10 +4,11 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from probtruth import check
-from probtruth.check import MaybeNumber, one_of
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
 
@@ -54,12 +55,11 @@ def parse(text: str, rope: object = None) -> Condition:
         names = f"--fail-if {INCONCLUSIVE}; the names are {', '.join(QUANTITIES)}."
         raise InputError(what, "a name, one of > >= < <=, and a number", f"Write --fail-if 'p_worse > 0.9', or {names}")
     quantity = one_of(match[1], tuple(QUANTITIES), "--fail-if")
-    value = float(match[3])
     if quantity == "p_equivalent" and rope is None:
         raise InputError("p_equivalent without --rope", "a ROPE to be equivalent within", "Add --rope 0.01.")
-    if quantity.startswith("p_"):  # beyond 0 and 1 it holds always or never
-        check.number(value, f"{what} with", EXAMPLE, above=0, below=1)
-    return Condition(quantity, match[2], check.number(value, f"{what} with", EXAMPLE))
+    least, most = (0, 1) if quantity.startswith("p_") else (-inf, inf)  # beyond 0 and 1 it holds always or never
+    bound = check.number(float(match[3]), f"{what} with", EXAMPLE, above=least, below=most)
+    return Condition(quantity, match[2], bound)
 
 
 @dataclass(frozen=True)
@@ -76,29 +76,26 @@ class Gate:
         words = [str(condition) for condition in self.conditions]
         return [*words, INCONCLUSIVE] if self.inconclusive else words
 
-    def judged(self, pairs: "Sequence[Pair]", models: Sequence[str], rope: MaybeNumber) -> dict[str, Any]:
+    def judged(self, pairs: "Sequence[Pair]", models: Strings, rope: MaybeNumber) -> dict[str, Any]:
         """What is found, and the exit status; the baseline is the first model unless one is named."""
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
-        rows = []
-        for pair in pairs:
-            if base in pair.models:
-                rows.append(pair.seen_from(pair.b if pair.a == base else pair.a))
-        found: list[dict[str, Any]] = []
+        rows = [pair.seen_from(pair.b if pair.a == base else pair.a) for pair in pairs if base in pair.models]
+        found = []
         for condition in self.conditions:
             for row in rows:
                 value = getattr(row, QUANTITIES[condition.quantity])
                 fails = value is None or SIGNS[condition.sign](value, condition.bound)
                 judged = {"model": row.a, "baseline": base, "value": value, "fails": fails}
                 found.append({**judged, "condition": str(condition)})
-        unsure: list[dict[str, Any]] = []
+        unsure = []
         for row in rows:
             if self.inconclusive and is_open(row.low, row.high, rope):
                 unsure.append({"model": row.a, "low": row.low, "high": row.high})
         status = NO_VERDICT if unsure else 0
         if any(one["fails"] for one in found):
             status = FAILED
-        judgement = {"condition": "; ".join(self.words), "models": found, INCONCLUSIVE: unsure}
-        return judgement | {"status": status, "baseline": base}
+        words = "; ".join(self.words)
+        return {"condition": words, "models": found, INCONCLUSIVE: unsure, "status": status, "baseline": base}
 
     def in_words(self, judged: Mapping[str, Any], rope: MaybeNumber) -> list[str]:
         """What was found, a line for each model and condition."""
@@ -119,7 +116,7 @@ class Gate:
         return lines
 
 
-def gate_of(conditions: Sequence[str] | None, baseline: MaybeText, rope: object) -> Gate | None:
+def gate_of(conditions: MaybeStrings, baseline: MaybeText, rope: object) -> Gate | None:
     """What the options ask for; None without `--fail-if`."""
     if not conditions:
         if baseline is not None:

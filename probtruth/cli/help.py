@@ -44,7 +44,7 @@ def _parameters(block: Any) -> list[inspect.Parameter]:
 
 
 def _arguments(block: Any, values: dict[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {}
+    made = {}
     for name, one in inspect.signature(block, eval_str=True).parameters.items():
         kind: Any = one.annotation
         made[name] = kind(**_arguments(kind, values)) if is_dataclass(kind) else values[name]  # type: ignore[operator]

@@ -5,13 +5,12 @@ A command's parameters, and the fields of the dataclasses among them, are its op
 
 import math
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from typer import Context as Context
 
-from probtruth.check import MaybeNumber
+from probtruth.check import MaybeNumber, Strings
 from probtruth.cli.fail_if import Gate, gate_of
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
@@ -212,7 +211,7 @@ class Watching:
     close: bool = False
 
 
-def refuse_unused(context: Context, unused: Sequence[str], beside: str) -> None:
+def refuse_unused(context: Context, unused: Strings, beside: str) -> None:
     """Raises for an option that was typed and does nothing beside others."""
     for param in context.command.params:
         source = context.get_parameter_source(param.name)

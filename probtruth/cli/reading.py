@@ -1,11 +1,10 @@
 """Files as they are written on the command line: `[NAME=]FILE`, labels and predictions, and a pilot."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import quote
+from probtruth.check import Strings, quote
 from probtruth.cli.console import Console
 from probtruth.cli.options import Cells, Pilot, chosen_rule, n_bytes
 from probtruth.errors import InputError
@@ -23,7 +22,7 @@ def named_file(word: str) -> tuple[str, str | Path]:
     return name, path if is_address(path) else Path(path)
 
 
-def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str | Path]]:
+def named_files(words: Strings) -> list[str | Path] | dict[str, list[str | Path]]:
     """Files as loaders take them: paths, or {model: paths} where they are written NAME=FILE."""
     by_name: dict[str, list[str | Path]] = {}
     for word in words:
@@ -32,8 +31,9 @@ def named_files(words: Sequence[str]) -> list[str | Path] | dict[str, list[str |
     if "" not in by_name:
         return by_name
     if len(by_name) > 1:
-        problem = f"{quote(str(by_name[''][0]))} without a name"
-        raise InputError(problem, "NAME=FILE for every file, or for none", "Name it.")
+        raise InputError(
+            f"{quote(str(by_name[''][0]))} without a name", "NAME=FILE for every file, or for none", "Name it."
+        )
     return by_name[""]
 
 
@@ -61,7 +61,7 @@ def read(
     limit = n_bytes(memory)
     how = LabelReading(item, format="soft") if files.soft else files.reading
     strata: dict[str, Any] = {}
-    models: dict[str, Any] = {}
+    models = {}
     known: Any = files.soft or files.annotations
     if not files.predictions:
         raise InputError("no --predictions", "a file for each model", "Write --predictions my_model=probs.csv.")
@@ -81,7 +81,7 @@ def read(
     return reference, predictions, strata
 
 
-def _logged(words: Sequence[str]) -> tuple[Any, Any, dict[str, Any]]:
+def _logged(words: Strings) -> tuple[Any, Any, dict[str, Any]]:
     """The truth, the predictions and the tasks that logs of lm-eval hold."""
     from probtruth.io.loaders import read_lm_eval_choices
     from probtruth.io.tools import tool_of
@@ -102,8 +102,11 @@ def _no_labels(got: str, more: str = "") -> InputError:
 def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
     if (not pilot.scores) == (pilot.annotations is None):
-        got = "both SCORES and --annotations" if pilot.scores else "no pilot"
-        raise InputError(got, "one of the two", "Give a table of scores, or --annotations and --predictions.")
+        raise InputError(
+            "both SCORES and --annotations" if pilot.scores else "no pilot",
+            "one of the two",
+            "Give a table of scores, or --annotations and --predictions.",
+        )
     if pilot.scores:
         from probtruth.io.votes import scores_in_files
 

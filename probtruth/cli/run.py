@@ -38,8 +38,9 @@ def run(
     opt.refuse_unused(context, *(OF_ONE_LABEL if several else _unused(files)))
     files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
-        hint = "Leave one out."
-        raise InputError("--metric with --rule, --floor, --gold or --weights", "a metric or a scoring rule", hint)
+        raise InputError(
+            "--metric with --rule, --floor, --gold or --weights", "a metric or a scoring rule", "Leave one out."
+        )
     item = files.reading.item or "item"
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:

@@ -44,14 +44,12 @@ def command_line(file: MaybeText) -> str:
 
 def _near(here: Path) -> Iterator[Path]:
     """The files that may hold settings, nearest first: here, or above as far as the root of the repository."""
-    above = [here]
-    if any((folder / ".git").exists() for folder in here.parents):
-        above += here.parents
-    for folder in above:
+    roots = [folder for folder in (here, *here.parents) if (folder / ".git").exists()]
+    for folder in (here, *here.parents):
         for name in (FILE, PROJECT):
             if (folder / name).is_file():
                 yield folder / name
-        if (folder / ".git").exists():
+        if not roots or folder == roots[0]:
             return
 
 
@@ -76,22 +74,25 @@ def _defaults(table: Mapping[str, Any], name: str, folder: Path, context: Any) -
     options = {command: _options(parsed) for command, parsed in context.command.commands.items()}
     made: dict[str, dict[str, Any]] = {command: {} for command in options}
     for key, value in table.items():
-        command = _word(key)
+        command = key.replace("_", "-")
+        commands = [*options]
+        values = {key: value}
+        where = name
         if command in options and isinstance(value, dict):
             commands = [command]
             values = value
             where = f"{name}, [{command}]"
-        else:
-            commands = [*options]
-            values = {key: value}
-            where = name
         for option, typed in values.items():
-            word = _word(option)
+            word = option.replace("_", "-")
             having = [one for one in commands if word in options[one]]
             if not having:
                 names = {name for one in commands for name in options[one]}
-                hint = f"Write a table [{word}]." if word in options else did_you_mean(word, sorted({*names, *options}))
-                raise InputError(quote(option), "an option, or a table of a command", hint, where)
+                raise InputError(
+                    quote(option),
+                    "an option, or a table of a command",
+                    f"Write a table [{word}]." if word in options else did_you_mean(word, sorted({*names, *options})),
+                    where,
+                )
             for one in having:
                 param = options[one][word]
                 made[one][param.name] = _value(param, word, typed, folder)
@@ -112,17 +113,12 @@ def _value(param: Any, word: str, value: Any, folder: Path) -> Any:
     return texts if several else texts[0]
 
 
-def _word(key: str) -> str:
-    return key.replace("_", "-")
-
-
 def _options(command: Any) -> dict[str, Any]:
     """The parameters of a command by the words that name them."""
-    words: dict[str, Any] = {}
+    words = {}
     for param in command.params:
         for flag in (*param.opts, *param.secondary_opts):
             words[flag.removeprefix("--")] = param
-    words.pop("help", None)
     return words
 
 

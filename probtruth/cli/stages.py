@@ -97,7 +97,7 @@ def score(
         limit = opt.n_bytes(memory)
         item = reading.item
         known: Any = reference_of(truth, files, reading, memory=limit)
-        read: list[Predictions] = []
+        read = []
 
         def reader(tables: Any, column: MaybeText, index: Index | None) -> Predictions:
             read.append(read_predictions(tables, index, column, cells.kind, cells.renormalise, memory=limit))

@@ -1,10 +1,9 @@
 """Before and during a study: `probtruth plan`, `choose-gold`, `monitor` and `validate`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import MaybeNumber
+from probtruth.check import MaybeNumber, Strings
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code
 from probtruth.cli.reading import Files, read, read_pilot
@@ -34,15 +33,16 @@ def plan(
     console.emit(planned.to_dict())
 
 
-def _prices(costs: Sequence[str]) -> dict[str, float] | None:
-    prices: dict[str, float] = {}
+def _prices(costs: Strings) -> dict[str, float] | None:
+    prices = {}
     for cost in costs:
         name, _, price = cost.rpartition("=")
         try:
             prices[name] = float(price)
         except ValueError:
-            hint = "For example --cost item=1 --cost annotation=0.1."
-            raise InputError(f"cost {cost!r}", "WHAT=PRICE", hint) from None
+            raise InputError(
+                f"cost {cost!r}", "WHAT=PRICE", "For example --cost item=1 --cost annotation=0.1."
+            ) from None
     return prices or None
 
 

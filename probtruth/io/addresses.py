@@ -22,6 +22,7 @@ from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
 
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.redaction import redacted
@@ -37,10 +38,6 @@ LARGEST, LONGEST = 64 << 30, 3600.0  # At most so many bytes from an address, wi
 SILENCE = 60  # Seconds without a byte after which a server counts as gone
 REDIRECTS = {301, 302, 303, 307, 308}
 MOST_REDIRECTS = 10
-# What brings the packages that some addresses need.
-EXTRAS = {
-    "huggingface_hub": "huggingface-hub",
-}
 
 # The copies of the call that is going on, by path or address: each is made once, and goes with the call.
 _HELD: ContextVar[dict[str, Path] | None] = ContextVar("the copies of a call", default=None)
@@ -111,10 +108,10 @@ def _read(read: Callable[[str], Path], text: str) -> Path:
     except InputError as error:
         raise InputError(error.got, error.expected, error.hint, error.where or redacted(text)) from None
     except ImportError as error:
-        package = (error.name or "").partition(".")[0]
+        package = (error.name or "").partition(".")[0].replace("_", "-")
         raise MissingExtraError(
             f"{redacted(text)}: got a table that needs the package {package}, expected it installed. "
-            f"Hint: pip install {EXTRAS.get(package, package)}"
+            f"Hint: pip install {package}"
         ) from None
     except Exception as error:  # each package has its own, none of them a common one; they may hold keys
         if hasattr(error, "close"):  # an answer that says no
@@ -162,8 +159,12 @@ def _check(url: str, is_path: bool) -> None:
     ]
     for found, fault, hint in faults:
         if found:
-            wanted = f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}"
-            raise InputError(fault, wanted, hint, f"{scheme}://..." if blank else redacted(url))
+            raise InputError(
+                fault,
+                f"a path, or the address of a table: {', '.join(f'{name}://' for name in SCHEMES)}",
+                hint,
+                f"{scheme}://..." if blank else redacted(url),
+            )
 
 
 def _copied(origin: str, name: str, write: Callable[[Path], object]) -> Path:
@@ -203,8 +204,8 @@ def too_much(got: str) -> InputError:
 def _downloaded(url: str) -> Path:
     """The copy of what a server sends, which has so many seconds for all of it, its headers too."""
     end = time.monotonic() + LONGEST
-    results: list[Path] = []
-    errors: list[Exception] = []
+    results = []
+    errors = []
 
     def work() -> None:
         try:
@@ -229,7 +230,7 @@ def _fetched(url: str, end: float) -> Path:
         size = int(length) if length else None
         if size is not None and size > LARGEST:
             raise too_much(f"{size / 2**30:.0f} GiB")
-        name = Path(re.split(r"[?#]", url)[0]).name
+        name = Path(urlsplit(url).path).name
         return _copied(redacted(url), name, lambda target: _save(answer, target, size, end))
 
 
@@ -247,8 +248,8 @@ def _answer(url: str) -> Any:
     here = first
     for _ in range(MOST_REDIRECTS):
         request = urllib.request.Request(here)
-        if user and _host(here) == _host(first):
-            code = base64.b64encode(urllib.parse.unquote(user).encode()).decode()
+        if user and urlsplit(here.lower())[:2] == urlsplit(first.lower())[:2]:  # scheme, host and port
+            code = base64.b64encode(unquote(user).encode()).decode()
             request.add_header("Authorization", f"Basic {code}")
         try:
             return opener.open(request, timeout=SILENCE)
@@ -257,7 +258,7 @@ def _answer(url: str) -> Any:
             if error.code not in REDIRECTS or target is None:
                 raise
             error.close()
-            here = _redirected(here, urllib.parse.urljoin(here, target))
+            here = _redirected(here, urljoin(here, target))
     raise InputError(f"more than {MOST_REDIRECTS} redirects", "an address of a table", "Check the address.")
 
 
@@ -266,23 +267,19 @@ def _redirected(url: str, target: str) -> str:
     target = _without_user(target)[1]
     safe = target.lower().startswith("https://") or (LOOPBACK.match(target) and LOOPBACK.match(url))
     if not safe or not target.isprintable() or " " in target:
-        problem = f"a redirect to {redacted(target) if target.isprintable() else 'an odd address'}"
-        raise InputError(problem, "one to https://", "Ask the host why, or copy the table here first.")
+        raise InputError(
+            f"a redirect to {redacted(target) if target.isprintable() else 'an odd address'}",
+            "one to https://",
+            "Ask the host why, or copy the table here first.",
+        )
     return target
 
 
 def _without_user(url: str) -> tuple[str, str]:
     """User and password (empty without any) of an address, and the address without them and without its fragment."""
-    scheme, _, rest = url.partition("#")[0].partition("://")
-    host, slash, path = rest.partition("/")
-    user, _, host = host.rpartition("@")
-    return user, f"{scheme}://{host}{slash}{path}"
-
-
-def _host(url: str) -> str:
-    """Scheme, host and port."""
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{re.split(r'[/?]', rest)[0]}".lower()
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    return user, parts._replace(netloc=host, fragment="").geturl()
 
 
 def _of_store(url: str) -> Path:
@@ -303,8 +300,12 @@ def _of_store(url: str) -> Path:
             raise of_delta(redacted(url))
         files = _matching_objects(store, folder, f"{folder}/*.parquet")
     if not files:
-        what = "a pattern that matches no object" if wild else "a folder without Parquet files"
-        raise InputError(what, "at least one", "Check the address.", redacted(url))
+        raise InputError(
+            "a pattern that matches no object" if wild else "a folder without Parquet files",
+            "at least one",
+            "Check the address.",
+            redacted(url),
+        )
     total = sum(info.size or 0 for info in files)
     if total > LARGEST:
         raise too_much(f"{total / 2**30:.0f} GiB")
@@ -345,12 +346,12 @@ def _matching_objects(store: Any, folder: str, pattern: str) -> list[Any]:
     from pyarrow import fs
 
     listed = store.get_file_info(fs.FileSelector(folder, allow_not_found=True, recursive=True))
-    fits: dict[str, Any] = {}
+    fits = []
     for info in listed:
         as_deep = "**" in pattern or info.path.count("/") == pattern.count("/")
         if as_deep and fnmatchcase(info.path, pattern):
-            fits[str(info.path)] = info
-    return [fits[path] for path in sorted(fits)]
+            fits.append(info)
+    return sorted(fits, key=lambda info: info.path)
 
 
 def matching(path: Path) -> list[Path] | None:
@@ -376,13 +377,13 @@ def named(word: str) -> tuple[str, str]:
 
 def with_column(spec: str) -> tuple[str, str]:
     """Path and column (empty without one) of `FILE:COLUMN`; the column may have colons where the file is there."""
-    colons = [match.start() for match in re.finditer(":", spec)]
     if os.path.lexists(spec):
         return spec, ""
-    for at in colons:
-        path = spec[:at]
+    parts = spec.split(":")
+    for at in range(1, len(parts)):
+        path = ":".join(parts[:at])
         if os.path.lexists(path) or (is_address(path) and is_table(path)):
-            return path, spec[at + 1 :]
+            return path, ":".join(parts[at:])
     path, colon, column = spec.rpartition(":")
     whole = not colon or column.startswith("//") or (SCHEME.match(spec) and re.match(r"\d+/", column))
     return (spec, "") if whole else (path, column)

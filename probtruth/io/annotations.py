@@ -1,16 +1,15 @@
 """Annotations from a table: one row for each annotation, or one column for each label or annotator."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
@@ -23,7 +22,7 @@ from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names
 
 type Form = Literal["auto", "counts", "wide"]
@@ -44,12 +43,12 @@ def read_annotations(
     annotator: MaybeText = None,
     label: MaybeText = None,
     replicate: MaybeText = None,
-    labels: Iterable[str | int] | None = None,
+    labels: GivenNames = None,
     format: Literal["auto", "counts", "wide"] = "auto",
     *,
-    annotators: Sequence[str] = (),
+    annotators: Strings = (),
     missing: Sequence[object] = (),
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Annotations:
     r"""Annotations from a file (CSV, TSV, JSONL, Parquet, Arrow, an export), a folder, an address or a dataframe.
 
@@ -90,7 +89,7 @@ def read_annotations(
 
 
 def annotations_in(
-    table: Table, how: LabelReading, beside: Beside = Beside(), memory: float | None = None
+    table: Table, how: LabelReading, beside: Beside = Beside(), memory: MaybeNumber = None
 ) -> Annotations:
     """The annotations in a table or the export of a tool, under the labels beside it if there are any."""
     kind = kind_of(table, how, beside, votes_only=True)
@@ -112,9 +111,9 @@ def annotations_of(
     table: Table,
     kind: LabelKind,
     how: LabelReading = LabelReading(),
-    labels: Sequence[str] | None = None,
+    labels: MaybeStrings = None,
     on_disk: bool = False,
-    beside: Sequence[str] | None = None,
+    beside: MaybeStrings = None,
 ) -> Annotations:
     """The annotations in a table of this kind, under these labels if they are all that an item can have.
 
@@ -132,7 +131,7 @@ def annotations_of(
     return made if labels is None else made.with_labels(index_of_labels(labels))
 
 
-def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def _of_long(table: Table, kind: Long, how: LabelReading, labels: MaybeStrings) -> Annotations:
     frame, source = table.with_items(kind.item).whole
     frame, source, notes = answered(frame, source, kind.label, how.none)
     made = Annotations.from_long(
@@ -141,20 +140,20 @@ def _of_long(table: Table, kind: Long, how: LabelReading, labels: Sequence[str] 
     return replace(made, notes=notes)
 
 
-def answered(frame: DataFrame, source: Source, label: str, missing: Sequence[str]) -> tuple[DataFrame, Source, Texts]:
+def answered(frame: DataFrame, source: Source, label: str, missing: Strings) -> tuple[DataFrame, Source, Texts]:
     """The rows of a table whose answer is one, and how many were left out."""
     if not missing:
         return frame, source, ()
     cells = flat(frame, label, source, "label")
     none = blank(cells, missing) & cells.is_not_null()
     rows = (~none).arg_true().to_list()
-    if len(rows) == frame.height:
-        return frame, source, (f"{source.name}: no answer is {shortlist(missing)}",)
     note = f"{source.name}: {check.count(frame.height - len(rows), 'answer')} left out as missing"
+    if len(rows) == frame.height:
+        note = f"{source.name}: no answer is {shortlist(missing)}"
     return frame[rows], source.of_rows(rows), (note,)
 
 
-def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: MaybeStrings) -> Annotations:
     item = kind.item
     if item is None:
         frame, source = table.whole
@@ -167,17 +166,19 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: Sequence[str] 
     if kind.item is not None:
         return made
     if made.n_items < table.whole[0].height:
-        hint = "Name the items in a column, or drop that row."
-        raise InputError("a row without answers in a table without names of items", "an answer in every row", hint)
+        raise InputError(
+            "a row without answers in a table without names of items",
+            "an answer in every row",
+            "Name the items in a column, or drop that row.",
+        )
     return replace(made, index=replace(made.index, positional_items=True, item_rows=np.arange(made.n_items)))
 
 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
     columns = [*kind.labels.values()]
     n_rows = sum(part.height for part, _ in table.rows(kind.columns))
-    rows = np.arange(n_rows)
     counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
-    fill(counts, rows, n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
+    fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
     source = table.head[1]
     items = None
     if kind.item is not None:
@@ -191,11 +192,11 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
         notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
     elif how.none:
         notes += (f"{table.name}: no label is {shortlist(how.none)}",)
-    made: Annotations = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
+    made = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
     return replace(made, notes=notes)
 
 
-def placeholders(made: Annotations, labels: Sequence[str] | None) -> Texts:
+def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
     """A note on each label that may mean that there is no answer, where the other side does not name it."""
     notes = []
     names = made.index.labels
@@ -212,24 +213,22 @@ def placeholders(made: Annotations, labels: Sequence[str] | None) -> Texts:
     return tuple(notes)
 
 
-def _whole(cells: Float[np.ndarray, "some label"]) -> tuple[np.ndarray, bool]:
+def _whole(cells: np.ndarray) -> tuple[np.ndarray, bool]:
     """Numbers of votes, and whether all are."""
-    return cells, bool(_are_counts(cells).all())
+    return cells, not _unfit(cells).any()
 
 
-def _are_counts(cells: np.ndarray) -> np.ndarray:
-    whole: np.ndarray = (cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST)
-    return whole
+def _unfit(cells: np.ndarray) -> Any:
+    return ~((cells >= 0) & (cells == np.floor(cells)) & (cells < LARGEST))
 
 
-def _no_count(names: Sequence[str], cells: np.ndarray, frame: DataFrame, source: Source) -> None:
+def _no_count(names: Strings, cells: np.ndarray, frame: DataFrame, source: Source) -> None:
     """Raises at the first cell that is no number of votes."""
-    row, column = np.argwhere(~_are_counts(cells))[0].tolist()
+    row, column = np.argwhere(_unfit(cells))[0].tolist()
     name = names[column]
-    hint = "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=)."
     raise InputError(
         quote(frame[name][row]),
         "a non-negative integer",
-        hint,
+        "If the columns are no counts of votes, name them: --item, --annotator, --label (item=, annotator=, label=).",
         source.at(row, name),
     )

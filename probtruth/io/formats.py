@@ -29,7 +29,7 @@ class Reading:
 
     def column(self, role: str) -> str:
         """The name of the column of this role, which it has itself unless another was said."""
-        said: MaybeText = getattr(self, role)
+        said = getattr(self, role)
         return role if said is None else said
 
     def named(self, *roles: str) -> dict[str, str]:

@@ -46,8 +46,7 @@ def gold_table(
     """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
     opened_table = opened(table, "gold").with_items(item)
     frame, source = opened_table.whole
-    if probability is not None:
-        frames.need_plain(frame.columns, (probability,), source.name, "Write FILE:COLUMN.")
+    frames.need_columns(frame.columns, {"probability": probability}, source.name, "Write FILE:COLUMN.")
     for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):
         if name is not None and name != plain and name in frame.columns:
             frame = frame.drop(plain, strict=False).rename({name: plain})
@@ -63,18 +62,17 @@ def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: Mayb
         item = None
     table, source = gold_table(gold, probability, item)
     hint = "Rename them; item= (command line: --item) names the column of items."
-    frames.need_plain(table.columns, ("item", LABEL), source.name, hint)
-    unlabelled = np.flatnonzero(frames.blank(table[LABEL]).to_numpy())
+    frames.need_columns(table.columns, {"item": "item", LABEL: LABEL}, source.name, hint)
+    unlabelled = frames.blank(table[LABEL]).arg_true()
     if len(unlabelled):
         raise InputError(
             f"no label yet for {check.count(len(unlabelled), 'item')}",
             "an expert's label in every row",
             "Fill them in. If you remove rows that an expert found hard, the others no longer stand for all items.",
-            source.at(int(unlabelled[0]), LABEL),
+            source.at(unlabelled[0], LABEL),
         )
-    roles = ["item", LABEL, *([EXPERT] if EXPERT in table.columns else [])]
-    columns = [frames.names(table, role, source, role) for role in roles]
-    answers: dict[Texts, str] = {}
+    columns = [frames.names(table, role, source, role) for role in ("item", LABEL, EXPERT) if role in table.columns]
+    answers = {}
     counts: dict[str, Counter[str]] = {}
     for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
         if (name, *expert) not in answers:

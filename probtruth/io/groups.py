@@ -1,17 +1,17 @@
 """The group or cluster of each item, from a column of a file."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import Source, quote, shortlist
+from probtruth.check import MaybeStrings, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import with_column
 from probtruth.io.table import opened
 
 
-def read_groups(spec: str, items: Sequence[str] | None, item: str = "item", what: str = "group") -> dict[str, str]:
+def read_groups(spec: str, items: MaybeStrings, item: str = "item", what: str = "group") -> dict[str, str]:
     """The group of each of the items (None: of all that the file has), from `FILE:COLUMN` (split at the last colon)."""
     table, source, column = file_and_column(spec, f"--{what}s", item)
     known = one_each(table, item, column, frames.names(table, column, source, what), source, what)
@@ -34,7 +34,7 @@ def file_and_column(spec: str, option: str, item: str = "item") -> tuple[DataFra
     table, source = opened(path).with_items(item).whole
     role = "annotator" if option == "--annotator-groups" else "item"
     hint = f"Write {option} FILE:COLUMN; --{role} names the column of {role}s."
-    frames.need_plain(table.columns, (item, column), source.name, hint)
+    frames.need_columns(table.columns, {role: item, "value": column}, source.name, hint)
     return table, source, column
 
 
@@ -45,11 +45,10 @@ def one_each[V](
     known: dict[str, V] = {}
     for row, (name, value) in enumerate(zip(frames.names(table, item, source, "item"), values, strict=True)):
         if value is not None and known.setdefault(name, value) != value:
-            problem, where = f"a second {what} of item {quote(name)}", source.at(row, column)
             raise InputError(
-                problem,
+                f"a second {what} of item {quote(name)}",
                 f"one {what} for each item",
                 "Make its rows agree.",
-                where,
+                source.at(row, column),
             )
     return known

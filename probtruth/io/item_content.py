@@ -27,20 +27,19 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
     Blank cells are left out. Without `items` the column is looked at, before long work.
     """
     table, source, column = file_and_column(spec, "--show", item)
-    cells = [None if cell is None or cell == "" else str(cell) for cell in table[column].to_list()]
+    cells = [str(cell) if cell else None for cell in table[column].to_list()]
     texts = one_each(table, item, column, cells, source, "text")
     contents = {name: text for name, text in texts.items() if text and name in (items or texts)}
     if not contents:
-        hint = "Names are compared as text."
         raise InputError(
             "no text of any item",
             "items named as in the data",
-            hint,
+            "Names are compared as text.",
             source.name,
         )
     if items is None:
         return {}, {}
-    are_images = all(Path(cell).suffix.lower() in SUFFIXES for cell in contents.values())
+    are_images = all(cell.lower().endswith(SUFFIXES) for cell in contents.values())
     if are_images:
         path, _ = with_column(spec)
         if is_address(path):
@@ -53,10 +52,9 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
         contents = {name: _image(Path(path).parent, cell, source.at(column=column)) for name, cell in contents.items()}
     total = sum(len(content.encode()) for content in contents.values())
     if total > LARGEST_TOTAL:
-        limit = f"at most {LARGEST_TOTAL >> 20} MiB in a page"
         raise InputError(
             f"texts or images of {total >> 20} MiB",
-            limit,
+            f"at most {LARGEST_TOTAL >> 20} MiB in a page",
             "Leave --show out, or name fewer.",
             spec,
         )
@@ -74,19 +72,17 @@ def _image(folder: Path, path: str, where: str) -> str:
     # a page is passed on: a table from elsewhere must not put any image of this disk into it
     place = guarded(folder / path, (folder / path).resolve)
     if not place.is_relative_to(guarded(folder, folder.resolve)):
-        expected = "an image in the folder of the table, or in a folder in it"
         raise InputError(
             quote(path),
-            expected,
+            "an image in the folder of the table, or in a folder in it",
             "Copy the images beside the table.",
             where,
         )
     regular(folder / path)
     if (folder / path).stat().st_size > LARGEST_IMAGE:
-        limit = f"at most {LARGEST_IMAGE >> 20} MiB an image"
         raise InputError(
             f"{quote(path)}, which is larger",
-            limit,
+            f"at most {LARGEST_IMAGE >> 20} MiB an image",
             "Make it smaller.",
             where,
         )

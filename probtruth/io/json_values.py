@@ -86,25 +86,19 @@ def as_it_is(value: Any, where: str) -> Any:
     return value
 
 
+def _wrong(got: str, expected: str, where: str) -> InputError:
+    return InputError(got, expected, "Check that value.", where)
+
+
 def as_object(value: Any, where: str) -> Record:
     if not isinstance(value, dict):
-        raise InputError(
-            described(value),
-            "an object",
-            CHECK,
-            where,
-        )
+        raise InputError(described(value), "an object", CHECK, where)
     return Record(value, where)
 
 
 def as_list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise InputError(
-            described(value),
-            "a list",
-            CHECK,
-            where,
-        )
+        raise InputError(described(value), "a list", CHECK, where)
     return value
 
 
@@ -115,28 +109,18 @@ def as_objects(value: Any, where: str) -> list[Record]:
 def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise InputError(
-            described(value),
-            "text or an integer",
-            "Check that value.",
-            where,
-        )
-    fault = None
+        raise _wrong(described(value), "text or an integer", where)
     try:
         text = name_text(value)
         text.encode()
-        fault = "a blank name" if not text.strip() else "a NUL character" if "\0" in text else None
     except UnicodeEncodeError:
-        fault = "half of a surrogate pair, which UTF-8 cannot hold,"
+        raise _wrong("half of a surrogate pair, which UTF-8 cannot hold,", "a name", where) from None
     except ValueError:
-        fault = "an integer of thousands of digits"
-    if fault is not None:
-        raise InputError(
-            fault,
-            "a name",
-            "Check that value.",
-            where,
-        )
+        raise _wrong("an integer of thousands of digits", "a name", where) from None
+    if not text.strip():
+        raise _wrong("a blank name", "a name", where)
+    if "\0" in text:
+        raise _wrong("a NUL character", "a name", where)
     return text
 
 
@@ -144,41 +128,19 @@ def split(value: Any, where: str) -> list[Any]:
     """The parts of a text with commas, or a list as it is."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
-    if not isinstance(value, list):
-        raise InputError(
-            described(value),
-            "a list, or a text with commas",
-            "Check that value.",
-            where,
-        )
-    return value
+    return as_list(value, where)
 
 
 def as_number(value: Any, where: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise InputError(
-            described(value),
-            "a number",
-            "Check that value.",
-            where,
-        )
+        raise _wrong(described(value), "a number", where)
     try:
         number = float(value)
     except OverflowError:
-        raise InputError(
-            "an integer past 1e308",
-            "a number",
-            "Check that value.",
-            where,
-        ) from None
+        raise _wrong("an integer past 1e308", "a number", where) from None
     if math.isnan(number):
-        raise InputError(
-            "NaN",
-            "a number",
-            "Leave that item out, or give its score.",
-            where,
-        )
+        raise InputError("NaN", "a number", "Leave that item out, or give its score.", where)
     return number
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from polars import DataFrame, Series
 
-from probtruth.check import Source, count, did_you_mean, one_of, quote, shortlist
+from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frames import keys, need_columns, polars_names
@@ -17,6 +17,7 @@ from probtruth.io.tables.columns import (
     ENOUGH,
     MOST,
     by_name,
+    is_numeric,
     item_column,
     labels_in,
     labels_of,
@@ -24,7 +25,6 @@ from probtruth.io.tables.columns import (
     of_numbers,
     of_truth_values,
     saying,
-    some_number,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, votes_in
@@ -139,7 +139,7 @@ class Beside:
     """What the other side says: columns of which one names the items, and the names, or the number, of the labels."""
 
     items: Sequence[Series] = ()
-    labels: Sequence[str] | None = None
+    labels: MaybeStrings = None
     n_labels: int | None = None
 
 
@@ -179,12 +179,10 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     if _rows_are_items(table, how, beside):
         table = table.with_items(None)
     frame, source = table.head
-    others = [how.column(role) for role in ("annotator", "label", "replicate")]
-    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
-    replicate = how.column("replicate")
-    if how.replicate is not None:
-        need_columns(frame.columns, {"replicate": replicate}, source.name)
-    return Long(item, others[0], others[1], replicate if replicate in frame.columns else None, notes)
+    annotator, label, replicate = (how.column(role) for role in ("annotator", "label", "replicate"))
+    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, (annotator, label, replicate))
+    need_columns(frame.columns, how.named("replicate"), source.name)
+    return Long(item, annotator, label, replicate if replicate in frame.columns else None, notes)
 
 
 def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
@@ -196,16 +194,12 @@ def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
 
 
 def _wide(table: Table, how: LabelReading) -> Wide:
-    columns = table.columns
     item: MaybeText = how.column("item")
-    if item not in columns and how.item is None and not table.stored:
-        rows = table.whole[0]
-        if not any(rows[name].is_unique().all() for name in columns):  # else it may name the items
-            item = None
-    if item is not None:
-        need_columns(columns, {"item": item}, table.name)
-    named = [] if how.annotator is None else [*listed(how.annotator)]
-    return Wide(item, tuple(named or [name for name in saying(table.head[0]) if name != item]))
+    unnamed = item not in table.columns and how.item is None and not table.stored
+    if unnamed and not any(column.is_unique().all() for column in table.whole[0]):  # else one may name the items
+        item = None
+    need_columns(table.columns, {"item": item}, table.name)
+    return Wide(item, listed(how.annotator) or tuple(name for name in saying(table.head[0]) if name != item))
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
@@ -214,7 +208,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     head = frame.head(ENOUGH)
     item, notes = _item_of_numbers(table, how, beside)
     known = how.label is not None
-    chosen: dict[str, str] = {}
+    chosen = {}
     if known:
         for name in listed(how.label):
             need_columns(head.columns, {"label": name}, source.name)
@@ -229,29 +223,26 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         chosen = {str(position): name for position, name in enumerate(columns)}
     if not of_numbers(head, [*chosen.values()]):
         raise neither(table, how)
-    made = (item, chosen, notes, not table.has_names)
-    if how.format == "soft":
-        return Soft(*made)
-    if how.format == "counts":
-        return Counts(*made)
+    soft = Soft(item, chosen, notes, not table.has_names)
+    counts = Counts(item, chosen, notes, not table.has_names)
+    if how.format in ("soft", "counts"):
+        return soft if how.format == "soft" else counts
     values = numbers_in(head, [*chosen.values()])
-    if values is not None and surely_simplex(values) and not votes_only:
-        return Soft(*made)
     whole = values is not None and bool((values == np.floor(values)).all())
-    if values is None or (votes_only and not whole) or (whole and values.min(initial=0) < 0):
+    if values is None or (whole and values.min(initial=0) < 0):
         if votes_only:
-            return Counts(*made)  # whose reader names the cell that is none
+            return counts  # whose reader names the cell that is none
         raise neither(table, how)
-    if not whole:
-        return Soft(*made)
-    if known:
-        return Counts(*made)
+    if not votes_only and (not whole or surely_simplex(values)):
+        return soft
+    if known or not whole:
+        return counts
     n_labels = len(chosen)
     from_0 = values.max() < n_labels
     from_1 = values.min() >= 1 and values.max() <= n_labels
     by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
     if by_number and not from_0 and not from_1:  # no codes of labels
-        return Counts(*made)
+        return counts
     raise _either(head, item, [*chosen.values()], source, beside)
 
 
@@ -273,7 +264,7 @@ def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[M
     return item, notes
 
 
-def _either(head: DataFrame, item: MaybeText, names: Sequence[str], source: Source, beside: Beside) -> InputError:
+def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, beside: Beside) -> InputError:
     """The refusal of whole numbers that may count votes or be answers."""
     row = "the first row" if item is None else f"item {quote(head[item][0])}"
     cells = [f"{head[name][0]} for {quote(name)}" for name in names[:4]]
@@ -303,7 +294,7 @@ def votes_on_pairs(name: str) -> InputError:
     )
 
 
-def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequence[str] | None = None) -> ScoreKind:
+def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: MaybeStrings = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
     log = log_of(table, how)
     if log is not None:
@@ -328,12 +319,12 @@ def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: Sequenc
     return LongScores(item, model, score)
 
 
-def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | None) -> MaybeText:
+def _models_in_rows(table: Table, how: ScoreReading, models: MaybeStrings) -> MaybeText:
     """The column that names models where a table has a row for each of them; None for any other table."""
     frame, _ = table.head
     if how.transpose:
         frame, _ = table.with_items(how.model).head
-        texts = [name for name in frame.columns if not some_number(frame, name)]
+        texts = [column.name for column in frame if not is_numeric(column)]
         called = [name for name in texts if name.lower() in MODELS]
         found = how.model or how.item or next(iter(called + texts), how.column("item"))
         need_columns(frame.columns, {"model": found}, table.name)
@@ -343,27 +334,27 @@ def _models_in_rows(table: Table, how: ScoreReading, models: Sequence[str] | Non
     others = [name for name in frame.columns if name not in named]
     if len(named) != 1 or how.column("score") in frame.columns or how.column("item") in others:
         return None
+    names = frame.get_column(named[0])
+    if names.is_duplicated().any() or is_numeric(names):
+        return None
     numeric = of_numbers(frame, others)
-    names_rows = not frame.get_column(named[0]).is_duplicated().any() and not some_number(frame, named[0])
-    return named[0] if names_rows and numeric and not set(models or ()) & set(numeric) else None
+    return named[0] if numeric and set(numeric).isdisjoint(models or ()) else None
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
     numeric = of_numbers(frame, others)
-    flags = [name for name in numeric if of_truth_values(frame, name)]
-    if len(flags) < len(numeric):  # beside scores, truth values are facts about a model
-        numeric = [name for name in numeric if name not in flags]
+    # beside scores, truth values are facts about a model
+    numeric = [name for name in numeric if not of_truth_values(frame, name)] or numeric
     numeric = [name for name in numeric if FACT.search(name) is None]
     means = [name for name in numeric if _is_mean(frame, name, numeric)]
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
-        hint = "Give the scores of its items: one number for each model does not say how sure it is."
         raise InputError(
             f"{count(len(items), 'column')} of scores in a table with a row for each model",
             "several",
-            hint,
+            "Give the scores of its items: one number for each model does not say how sure it is.",
             source.name,
         )
     said = [f"{quote(name)} (the mean of the others)" for name in means]
@@ -374,7 +365,7 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     return Board(rows, tuple(items), True, tuple(notes))
 
 
-def _is_mean(frame: DataFrame, name: str, numeric: Sequence[str]) -> bool:
+def _is_mean(frame: DataFrame, name: str, numeric: Strings) -> bool:
     """Whether a column is the mean of the others: by its name, up to two decimals by a part of it, else exactly."""
     if re.sub("[^a-z]", "", name.lower()) in AVERAGES:
         return True
@@ -393,7 +384,7 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
     others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]
-    models = [name for name in others if some_number(frame, name)]
+    models = of_numbers(frame, others)
     # by their names where other columns stand between, unless a name cannot be written so
     some = len(models) < len(others) and not any("," in name for name in models)
     option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))

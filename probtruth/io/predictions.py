@@ -1,24 +1,24 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import Source, quote, shortlist, unique
+from probtruth.check import MaybeNumber, Source, Strings, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import Part, Table, is_named, opened, too_large
+from probtruth.io.table import Table, is_named, opened, too_large
 from probtruth.io.tables.columns import Chosen, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
@@ -33,8 +33,9 @@ from probtruth.io.tables.wide import (
 )
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
+from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types import Audit, Index, Predictions
-from probtruth.types.arguments import Frame, StrPath
+from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names, match_labels, not_shifted, sort_names
 from probtruth.types.predictions import as_logs, by_model, of_logits
 
@@ -47,8 +48,8 @@ def read_predictions(
     kind: CellKind = "probs",
     renormalise: bool = False,
     *,
-    labels: Iterable[object] | None = None,
-    memory: float | None = None,
+    labels: GivenNames = None,
+    memory: MaybeNumber = None,
 ) -> Predictions:
     r"""Predictions from one file (CSV, TSV, JSONL, Parquet or Arrow), or one dataframe, for each model.
 
@@ -109,7 +110,7 @@ def read_predictions(
         _same_labels(own, tables[0])
         if index is not None:
             match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
-    names, rows_of, audit = _side_by_side(models, [table.items for table in tables], index)
+    names, rows_of, audit = _side_by_side({table.model: table.items for table in tables}, index)
     made_index, order, _ = Index.of_array((len(names), len(own_labels)), names, own_labels)
     logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
     divided = []
@@ -130,7 +131,7 @@ def read_predictions(
     audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
     warnings = [*of_logits(like_probs)]
-    for own in tables if kind == "logits" else ():
+    for own in tables if used and kind == "logits" else ():
         odd = odd_logits(own.table, own.chosen, used or ())
         if odd:
             warnings.append(
@@ -169,9 +170,9 @@ class _Table:
 
     def write(
         self,
-        logs: Float[np.ndarray, "item label"],
-        rows: Int[np.ndarray, " item"],
-        labels: Sequence[str],
+        logs: ItemLabel,
+        rows: ItemInts,
+        labels: Strings,
         kind: str,
         renormalise: bool,
         used: Collection[str] | None,
@@ -196,56 +197,52 @@ class _Table:
             check_rows(cells, labels, source, kind, hint)
 
         columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
-        parts: Iterable[Part] = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
+        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
         logs[rows < 0] = np.nan
         return np.concatenate(divided), kind == "logits" and probable
 
 
-def _side_by_side(
-    models: Sequence[str], items: Sequence[Names], index: Index | None
-) -> tuple[Names, list[Int[np.ndarray, " item"]], Audit]:
+def _side_by_side(items: Mapping[str, Names], index: Index | None) -> tuple[Names, list[ItemInts], Audit]:
     """The items that some model (and an index with names) has as they first appear, each model's rows, and the rest."""
+    sides: list[Sequence[str]] = [*items.values()]
     named = index is not None and not index.positional_items
-    for model, names in zip(models, items, strict=True):
-        if index is not None and not named:
-            check.length(len(names), len(index.items), f"items in model {quote(model)}")
-        elif index is not None:
+    if index is not None and named:
+        sides.append(index.items)
+    for model, names in items.items():
+        if index is not None and named:
             not_shifted(index.items, names, f"model {quote(model)}")
-    sides = [*items, index.items] if index is not None and named else items
+        elif index is not None:
+            check.length(len(names), len(index.items), f"items in model {quote(model)}")
     columns = frames.alike([*map(as_series, sides)])
-    reference = columns.pop() if named else columns[0]
+    wanted = columns.pop() if named else columns[0]
     scored = columns[0]
-    if not all(frames.same(column, reference) for column in columns):
+    if not all(frames.same(column, wanted) for column in columns):
         scored = polars.concat([column.alias("item") for column in columns]).unique(maintain_order=True)
     if named:
-        scored = scored.filter(frames.positions(scored, reference) >= 0)
-    wanted = reference if named else scored
-    missing = wanted.filter(frames.positions(wanted, scored) < 0)
+        scored = scored.filter(frames.positions(scored, wanted) >= 0)
+    else:
+        wanted = scored
     rows = [frames.positions(scored, column) for column in columns]
     n_models = np.sum([own >= 0 for own in rows], axis=0)
     extra: set[str] = set()
-    by_model: list[tuple[str, int, int]] = []
-    for at, (model, own, column) in enumerate(zip(models, rows, columns, strict=True)):
+    by_model = []
+    for (model, names), own, column in zip(items.items(), rows, columns, strict=True):
         n_scored = int((own >= 0).sum())
-        if index is not None and named and n_scored == 0:
-            raise _nothing_common("the reference", index.items, model, items[at])
-        if not named and len(models) > 1 and (n_models[own >= 0] < 2).all():
-            second = max(at, 1)
-            raise _nothing_common(f"model {quote(models[0])}", items[0], models[second], items[second])
+        alone = n_scored == 0 if named else len(items) > 1 and (n_models[own >= 0] < 2).all()
+        if alone:
+            others = Names(wanted if named else scored.filter(own < 0))
+            where = "the reference" if named else "the other models"
+            raise InputError(
+                f"no item in common: {shortlist(others, 3)} in {where}, {shortlist(names, 3)} in model {quote(model)}",
+                "the same item names in all",
+                check.AS_TEXT,
+            )
         of_model = column.filter(frames.positions(column, scored) < 0)
         extra.update(text(of_model).to_list())
         by_model.append((model, len(wanted) - n_scored, len(of_model)))
+    missing = wanted.filter(frames.positions(wanted, scored) < 0)
     return Names(scored), rows, Audit(sort_names(text(missing).to_list()), sort_names(extra), tuple(by_model))
-
-
-def _nothing_common(where: str, wanted: Sequence[str], model: str, names: Sequence[str]) -> InputError:
-    """The error for a model without any of the items wanted."""
-    return InputError(
-        f"no item in common: {shortlist(wanted, 3)} in {where}, {shortlist(names, 3)} in model {quote(model)}",
-        "the same item names in all",
-        check.AS_TEXT,
-    )
 
 
 def _same_labels(table: _Table, first: _Table) -> None:
@@ -259,7 +256,7 @@ def _same_labels(table: _Table, first: _Table) -> None:
         )
 
 
-def model_files(pairs: Sequence[str], example: str = "--predictions my_model=probs.csv") -> dict[str, str]:
+def model_files(pairs: Strings, example: str = "--predictions my_model=probs.csv") -> dict[str, str]:
     """`NAME=FILE` options as {name: file}, split at the last equals sign, or the one before an address."""
     split = [*map(named, pairs)]
     for pair, (name, path) in zip(pairs, split, strict=True):

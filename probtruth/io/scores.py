@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import polars
-from jaxtyping import Int
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import one_of, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -28,6 +27,7 @@ from probtruth.io.truth import VOTES, annotations_of, answers_by_item
 from probtruth.io.vote_columns import Votes
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import lies_on_disk
+from probtruth.kernels.shapes import RowInts
 from probtruth.types import Index, LabelsBehind, RuleFacts, Scores, orientation
 from probtruth.types.arguments import ESTIMANDS, Frame, StrPath
 from probtruth.types.index import positions
@@ -42,7 +42,7 @@ TRUTH, INFLUENCE = f"{OWN}truth", f"{OWN}influence"
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
-def write_scores(scores: Scores, path: str | Path) -> None:
+def write_scores(scores: Scores, path: StrPath) -> None:
     """Writes scores as Parquet, with the labels behind them unless they are larger than memory."""
     cautions = [*scores.cautions]
     if scores.by_proper_rule is not None:
@@ -151,7 +151,7 @@ def as_table(scores: Scores) -> DataFrame:
     return DataFrame(columns).filter(~np.isnan(values).ravel())
 
 
-def _names(names: Sequence[str], codes: Int[np.ndarray, " row"], times: int = 1) -> Series:
+def _names(names: Strings, codes: RowInts, times: int = 1) -> Series:
     """The names at these places, as a column, so many times one after the other."""
     return Series(list(names), dtype=String)[np.tile(codes, times)]
 
@@ -163,7 +163,7 @@ def read_scores(
     item: MaybeText = None,
     model: MaybeText = None,
     score: MaybeText = None,
-    models: Sequence[str] | None = None,
+    models: MaybeStrings = None,
     group: MaybeText = None,
     cluster: MaybeText = None,
     replicate: MaybeText = None,
@@ -171,7 +171,7 @@ def read_scores(
     transpose: bool = False,
     missing: Sequence[object] = (),
     higher_is_better: bool | None = None,
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Scores:
     r"""Scores from a table: any per-item metric.
 
@@ -229,7 +229,7 @@ def opened_scores(table: object) -> Table:
     return opened(frames.as_polars(table) if is_array_with_names(table) else table)
 
 
-def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | None = None) -> Scores:
+def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: MaybeNumber = None) -> Scores:
     """The scores in a table of this kind."""
     if isinstance(kind, Log):
         return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
@@ -243,13 +243,13 @@ def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: float | 
 def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     """Scores of a table with a column for each model, or with a row for each."""
     for option in how.named("replicate", "annotator"):
-        hint = "Give the table in long form."
-        raise InputError(f"{option}= with a column for each model", "one row for each item", hint)
+        raise InputError(
+            f"{option}= with a column for each model", "one row for each item", "Give the table in long form."
+        )
     others = how.named("group", "cluster")
     if kind.of_models and others:
-        problem = f"groups or clusters ({shortlist(others.values())}) of items that are columns"
         raise InputError(
-            problem,
+            f"groups or clusters ({shortlist(others.values())}) of items that are columns",
             "a row for each item",
             "Leave them out.",
             table.name,
@@ -257,7 +257,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     of_rows, of_columns = ("model", "item") if kind.of_models else ("item", "model")
     frame, source = table.with_items(kind.rows).whole
     check_wide(frame, source, {of_rows: kind.rows, **others}, kind.columns, of_columns)
-    parts: list[Part] = []
+    parts = []
     for name in kind.columns:
         cells = frame.get_column(name).alias(VALUE)
         parts.append((frame.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
@@ -268,19 +268,22 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
 def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> Scores:
     """Scores of a file or table for each model, all with the same columns."""
     if how.format == "wide":
-        hint = "Give one table, or leave the names of the models out."
-        raise InputError("a column for each model in a table for each", "one of the two", hint)
+        raise InputError(
+            "a column for each model in a table for each",
+            "one of the two",
+            "Give one table, or leave the names of the models out.",
+        )
     refuse_unused(how, "one model each", OF_SCORES, f"the table of model {check.quote(next(iter(files)))}")
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")
-    parts: list[Part] = []
+    parts = []
     for model, path in files.items():
         frame, source = opened(path, f"the table of model {check.quote(model)}").with_items(how.item).whole
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
     return _made(parts, columns, how.column("score"), how, parts[0][1].name)
 
 
-def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: float | None) -> Scores:
+def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNumber) -> Scores:
     """Scores of a table with a row for each item and model."""
     notes = parquet_notes.of(table)
     columns = {"item": kind.item, "model": kind.model} | how.named("replicate", "annotator", "group", "cluster")
@@ -370,6 +373,6 @@ def notes_in(
     return orientation.upward(rule, stated, where), rule, facts
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any) -> MaybeNumber:
     """A number of the notes, where infinities are text."""
     return None if value is None else float(value)

@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, Source, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import by_value, polars_names
 from probtruth.io.addresses import location, shown
@@ -40,7 +40,7 @@ class Table(ABC):
     """
 
     name: str
-    row_names: Sequence[str] | None = None
+    row_names: MaybeStrings = None
     index_columns: Texts = ()
     has_names: bool = True
     stored: bool = False  # whether it lies in files
@@ -58,7 +58,7 @@ class Table(ABC):
         """The bytes that its numbers take as float64, roughly."""
 
     @abstractmethod
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         """All rows in parts, with at least these columns."""
 
     @property
@@ -88,9 +88,8 @@ class Table(ABC):
                     )
         if len(parts) == 1:
             return first, source
-        sources = [(own, frame.height) for frame, own in parts]
-        frame = polars.concat([frame.select(first.columns) for frame, _ in parts])
-        return frame, Source(self.name, parts=sources, notes=source.notes)
+        source = Source.of_parts([(own, frame.height) for frame, own in parts])
+        return polars.concat([frame.select(first.columns) for frame, _ in parts]), replace(source, name=self.name)
 
     def in_batches(self) -> "Table":
         """The same table, of which no more than a part is in memory at once."""
@@ -98,14 +97,12 @@ class Table(ABC):
 
     def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
-        if item is None or "," not in item or item in self.columns:
-            return self
-        parts = tuple(name.strip() for name in item.split(","))
-        if not set(parts) <= set(self.columns):
+        parts = [] if item is None or item in self.columns else [name.strip() for name in item.split(",")]
+        if len(parts) < 2 or not set(parts) <= set(self.columns):
             return self
         frame, source = self.whole
         names = joined([frames.cells(frame, name) for name in parts])
-        return FrameTable(DataFrame([names.alias(item), *frame]), self.name, source=source, stored=self.stored)
+        return FrameTable(DataFrame([names.alias(str(item)), *frame]), self.name, source=source, stored=self.stored)
 
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
@@ -118,7 +115,7 @@ class FrameTable(Table):
 
     frame: DataFrame
     name: str
-    row_names: Sequence[str] | None = None
+    row_names: MaybeStrings = None
     index_columns: Texts = ()
     has_names: bool = True
     single: bool = False
@@ -133,7 +130,7 @@ class FrameTable(Table):
     def size(self) -> float:
         return 8.0 * self.frame.height * self.frame.width
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         return [self.head]
 
     @property
@@ -187,10 +184,10 @@ class FileTable(Table):
 
     @property
     def size(self) -> float:
-        texts = [float(file.stat().st_size) for file in self.files if not binary.is_binary(file)]
-        return sum(texts) + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
+        texts = sum(file.stat().st_size for file in self.files if not binary.is_binary(file))
+        return texts + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
 
-    def rows(self, columns: Sequence[str] | None = None) -> Iterable[Part]:
+    def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         # a text is parsed once and held; columns of a large binary file are decoded where they are needed
         if self.batched or sum(own.n_rows for own in self.binaries) > binary.ROWS:
             return self._parts(columns)
@@ -198,7 +195,7 @@ class FileTable(Table):
             self.held.extend(self._parts(columns))
         return self.held
 
-    def _parts(self, columns: Sequence[str] | None) -> Iterator[Part]:
+    def _parts(self, columns: MaybeStrings) -> Iterator[Part]:
         first: list[str] = []
         opened = {own.path: own for own in self.binaries}
         for file in self.files:
@@ -219,7 +216,7 @@ class FileTable(Table):
 
 def joined(columns: Sequence[Series]) -> Series:
     """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
-    marked: dict[str, Series] = {}
+    marked = {}
     for at, column in enumerate(columns):
         marked[str(at)] = column.cast(String).str.replace_all("/", r"\/", literal=True)
     return DataFrame(marked).select(polars.concat_str(polars.all(), separator="/")).to_series()
@@ -251,7 +248,7 @@ def opened(source: object, what: str = "the table") -> Table:
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
-    index: Texts = ()
+    index = ()
     if rows is not None:
         index = tuple(name for name in source.index.names if name in frame.columns)  # type: ignore[attr-defined]
     has_names = frame_numbers.column_names(source, frame.columns) is not None
@@ -267,7 +264,7 @@ def _of_array(source: Any, what: str) -> Table:
     values = np.asarray(own.values)
     if values.ndim != 1:
         names = own.labels or [str(column) for column in range(values.shape[1])]
-        columns: dict[str, object] = {name: values[:, column] for column, name in enumerate(names)}
+        columns = {name: values[:, column] for column, name in enumerate(names)}
         return FrameTable(frames.as_polars(columns), what, own.items, (), own.labels is not None)
     levels = frame_numbers.levels(source)
     name = source.name if isinstance(source.name, str) and source.name not in levels else VALUE
@@ -291,7 +288,7 @@ def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     return COPIES * sum(table.size for table in tables) > limit
 
 
-def _same_columns(columns: Sequence[str], first: Sequence[str], name: str, first_name: str) -> None:
+def _same_columns(columns: Strings, first: Strings, name: str, first_name: str) -> None:
     if columns is not first and sorted(columns) != sorted(first):
         raise InputError(
             f"the columns {shortlist(columns)}",

@@ -54,21 +54,19 @@ def tool_of(path: StrPath) -> MaybeText:
     if tool is not None or suffix != ".json":
         return tool
     if isinstance(value, Mapping) and not AGGREGATE.isdisjoint(value):
-        hint = "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl."
         raise InputError(
             "the results of a whole evaluation",
             "scores of its samples",
-            hint,
+            "Give the file of its samples: *_samples.jsonl, or samples_*.jsonl.",
             shown(path),
         )
     if value is None:
-        value = read_json(where)  # says what is wrong with it
+        read_json(where)  # says what is wrong with it
     if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
-        hint = "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet."
         raise InputError(
             "JSON of no tool that is known",
             f"what {', '.join(TOOLS)} write",
-            hint,
+            "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet.",
             shown(path),
         )
     return None

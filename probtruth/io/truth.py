@@ -23,7 +23,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
 from probtruth.types.annotations import Counts
-from probtruth.types.arguments import ESTIMANDS, Estimand
+from probtruth.types.arguments import ESTIMANDS, Estimand, StrPath
 
 VOTES = f"{OWN}votes"  # The column of the numbers of votes
 EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
@@ -31,7 +31,7 @@ EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
 ANSWERS, ANNOTATORS = f"{OWN}answers", f"{OWN}annotators"
 
 
-def write_soft(truth: Truth, path: str | Path) -> None:
+def write_soft(truth: Truth, path: StrPath) -> None:
     """Writes a truth as Parquet or, where the path ends in `.csv`, as CSV: `item`, then a column for each label.
 
     Parquet also holds what a comparison against the truth needs: the annotations and the other evidence of the classes.
@@ -41,8 +41,6 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         raise InputError(
             "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
         )
-    probs = to_host(truth.probs)
-    columns = {label: probs[:, position] for position, label in enumerate(truth.index.labels)}
     annotations = truth.annotations
     votes_are = None
     if annotations is not None:
@@ -59,21 +57,25 @@ def write_soft(truth: Truth, path: str | Path) -> None:
         "annotations": votes_are,
         "annotators": list(truth.index.annotators),
     }
-    frame = DataFrame({"item": Series(list(truth.index.items), dtype=String), **columns})
-    tables = {EVIDENCE.format(name): table for name, table in truth.evidence.items()}
-    if truth.shares is not None:
-        tables[OWN] = truth.shares
+    labels = truth.index.labels
+    columns = {"item": Series(list(truth.index.items), dtype=String)}
+    tables = {"": to_host(truth.probs)}
+    if Path(path).suffix.lower() != ".csv":
+        tables |= {EVIDENCE.format(name): table for name, table in truth.evidence.items()}
+        if truth.shares is not None:
+            tables[OWN] = truth.shares
     for start, table in tables.items():
-        frame = frame.with_columns(*(Series(start + label, table[:, at]) for at, label in enumerate(columns)))
+        columns |= {start + label: Series(table[:, at]) for at, label in enumerate(labels)}
+    frame = DataFrame(columns)
+    if Path(path).suffix.lower() == ".csv":
+        names = (*truth.index.items, *labels)
+        write_new_csv(frame, path, names, "Write Parquet: end the path in .parquet.")
+        return
     if truth.n_votes is not None:
         frame = frame.with_columns(Series(VOTES, truth.n_votes))
     if annotations is not None and annotations.annotator is not None:
         frame = frame.join(answers_by_item(annotations), on="item", how="left", maintain_order="left")
-    if Path(path).suffix.lower() == ".csv":
-        names = (*truth.index.items, *truth.index.labels)
-        write_new_csv(frame.select("item", *columns), path, names, "Write Parquet: end the path in .parquet.")
-    else:
-        parquet_notes.write(frame, path, notes)
+    parquet_notes.write(frame, path, notes)
 
 
 def answers_by_item(annotations: Annotations) -> DataFrame:
@@ -84,7 +86,7 @@ def answers_by_item(annotations: Annotations) -> DataFrame:
     return rows.group_by("item", maintain_order=True).agg(polars.all())
 
 
-def check_soft_out(path: str | Path) -> None:
+def check_soft_out(path: StrPath) -> None:
     """Raises where soft labels cannot be written; a CSV that is there is never replaced, since it may be anybody's."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".csv", ".parquet"):
@@ -110,16 +112,19 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
 
     def refuse(cells: np.ndarray, frame: DataFrame, source: Source) -> None:
         if len(labels) == 1:
-            hint = "Add a column for the other label, which is 1 minus this one."
-            raise InputError(f"soft labels in one column, {labels[0]!r}", "one for each label", hint, source.name)
+            raise InputError(
+                f"soft labels in one column, {labels[0]!r}",
+                "one for each label",
+                "Add a column for the other label, which is 1 minus this one.",
+                source.name,
+            )
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
     def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
         """The numbers in the columns of the labels, in the order of the index."""
         columns = [start + kind.labels[label] for label in ordered]
-        wanted = columns if item is None else [item, *columns]
         values = empty_array((len(rows), len(labels)), on_disk)
-        fill(values, rows, len(rows), table.rows(wanted), columns, convert, refuse)
+        fill(values, rows, len(rows), table.rows([*kind.columns[:1], *columns]), columns, convert, refuse)
         return values
 
     probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
@@ -134,25 +139,18 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
         )
     own = notes.get("estimand")
     if estimand is not None and own not in (None, estimand):
-        raise InputError(
-            f"the estimand {estimand!r}",
-            f"{own!r}, as the file says",
-            "Leave it out.",
-            source.name,
-        )
-    known = one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand")
-    truth = Truth(probs, index, known, "given")
+        raise InputError(f"the estimand {estimand!r}", f"{own!r}, as the file says", "Leave it out.", source.name)
+    truth = Truth(probs, index, one_of(estimand or str(own or "distribution"), ESTIMANDS, "estimand"), "given")
     if not notes:
         return truth
     try:
-        if (items, tuple(labels)) != (truth.index.items, truth.index.labels):
+        if (items, tuple(labels)) != (index.items, index.labels):
             raise ValueError("items or labels in another order than they were written")
         evidence: Any = notes.get("evidence", ())
-        starts = {name: EVIDENCE.format(name) for name in evidence}
+        tables = {name: numbers(EVIDENCE.format(name), lambda cells: (cells, True)) for name in evidence}
+        shares = None
         if OWN + labels[0] in table.columns:
-            starts[OWN] = OWN
-        tables = {name: numbers(start, lambda cells: (cells, True)) for name, start in starts.items()}
-        shares = tables.pop(OWN, None)
+            shares = numbers(OWN, lambda cells: (cells, True))
         votes = None
         if VOTES in table.columns:
             votes = np.concatenate([frame[VOTES].cast(polars.Int64).to_numpy() for frame, _ in table.rows([VOTES])])
@@ -212,7 +210,7 @@ def annotations_of(answers: DataFrame, index: Index, excluded: Texts = ()) -> An
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:
     """The diagnostics that metadata can hold, which warnings are about."""
-    plain: dict[str, object] = {}
+    plain = {}
     for name, value in diagnostics.items():
         number = isinstance(value, int | float) and np.isfinite(value)
         if number or isinstance(value, str | tuple | Mapping):

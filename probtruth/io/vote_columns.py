@@ -1,10 +1,11 @@
 """The columns of votes on pairs of models, by their names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from probtruth import check
+from probtruth.check import MaybeText, Strings, Texts
 from probtruth.io.table import Table
 
 
@@ -17,12 +18,12 @@ class Votes:
 
     left: str
     right: str
-    winner: str | None = None
-    item: str | None = None
-    annotator: str | None = None
-    swapped: str | None = None
-    group: str | None = None
-    covariates: tuple[str, ...] = ()
+    winner: MaybeText = None
+    item: MaybeText = None
+    annotator: MaybeText = None
+    swapped: MaybeText = None
+    group: MaybeText = None
+    covariates: Texts = ()
 
 
 # The columns of the two models of a vote, the preferred one first where nothing says who won.
@@ -46,7 +47,7 @@ VOTE_COLUMNS = {
 }
 
 
-def votes_in(table: Table, named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
+def votes_in(table: Table, named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
     """The columns of votes in a table, of which an index without a name may hold the prompts."""
     item = named.get("item")
     columns = table.columns if item is None else table.with_items(item).columns
@@ -55,10 +56,10 @@ def votes_in(table: Table, named: Mapping[str, str | None] = MappingProxyType({}
     return replace(votes, item="item") if votes is not None and votes.item is None and unnamed else votes
 
 
-def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = MappingProxyType({})) -> Votes | None:
+def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
     """The columns of votes, those that are named and the others by their names; None where there are none."""
     lower = {name.strip().lower(): name for name in reversed(columns)}
-    roles: dict[str, str | None] = {}
+    roles = {}
     for role, names in VOTE_COLUMNS.items():
         said = named.get(role)
         if said is not None and role in SIDES:
@@ -70,16 +71,15 @@ def vote_columns(columns: Sequence[str], named: Mapping[str, str | None] = Mappi
         if left is None and right is None and first in lower and second in lower:
             left = lower[first]
             right = lower[second]
-            break
-    winner = roles["winner"]
     if left is None or right is None:
         return None
-    if winner is None and not left.lower().startswith("chosen"):
-        return None
+    winner = roles["winner"]
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
+    elif winner is None:
+        return None
     for role, said in named.items():
         if said is not None:
             check.one_of(said, tuple(columns), f"column of {role}")
-    swapped = lower.get("g2_winner") if winner is not None and winner.lower() == "g1_winner" else None
+    swapped = lower.get("g2_winner") if str(winner).lower() == "g1_winner" else None
     return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])

@@ -3,26 +3,25 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars
-from jaxtyping import Int
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import Source
+from probtruth.check import MaybeNumber, MaybeText, Source, Strings
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import ScoreReading, listed
+from probtruth.io.formats import ScoreReading, Texts, listed
 from probtruth.io.kinds import log_of, score_kind
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
 from probtruth.io.scores import is_of_models, of_runs, opened_scores, scores_of
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import votes_in
+from probtruth.kernels.shapes import RowInts
 from probtruth.types import Scores, Votes
 from probtruth.types.arguments import Files, Frame, StrPath
-from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.index import positions, sort_names
 from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -43,13 +42,13 @@ ANSWERS = {
 def read_votes(
     table: StrPath | Frame,
     *,
-    item: str | None = None,
-    left: str | None = None,
-    right: str | None = None,
-    winner: str | None = None,
-    annotator: str | None = None,
-    group: str | None = None,
-    covariates: Sequence[str] = (),
+    item: MaybeText = None,
+    left: MaybeText = None,
+    right: MaybeText = None,
+    winner: MaybeText = None,
+    annotator: MaybeText = None,
+    group: MaybeText = None,
+    covariates: Strings = (),
 ) -> Votes:
     """Votes on pairs of models from a table with one row for each vote.
 
@@ -103,9 +102,9 @@ def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame])
 
 
 @fetched_once()
-def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: float | None = None) -> Scores | Votes:
+def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: MaybeNumber = None) -> Scores | Votes:
     """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
-    every: list[Any] = [*files.values()] if isinstance(files, Mapping) else [files]
+    every = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
     tables = [opened(path) for path in paths]
     logs = [log_of(table, how) for table in tables]
@@ -119,12 +118,15 @@ def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: fl
     if isinstance(files, Mapping) and len(paths) == len(files):
         return of_runs(dict(zip(files, tables, strict=True)), how)
     if len(tables) > 1:
-        hint = "Name the model of each, once: MODEL=FILE MODEL=FILE."
-        raise InputError(f"{len(tables)} tables", "one table of scores, or a file for each model", hint)
+        raise InputError(
+            f"{len(tables)} tables",
+            "one table of scores, or a file for each model",
+            "Name the model of each, once: MODEL=FILE MODEL=FILE.",
+        )
     return _in_table(tables[0], how, memory)
 
 
-def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores | Votes:
+def _in_table(table: Table, how: ScoreReading, memory: MaybeNumber) -> Scores | Votes:
     refuse_unused(how, how.format if how.format in OF_SCORES else "table", OF_SCORES, table.name)
     models = None
     if how.format == "wide":
@@ -142,112 +144,103 @@ def _in_table(table: Table, how: ScoreReading, memory: float | None) -> Scores |
 def votes_of(table: Table, kind: VoteKind) -> Votes:
     """The votes of a table whose columns are found."""
     frame, source = (table if kind.item is None else table.with_items(kind.item)).whole
-    sides = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
-    both = frames.by_value(polars.concat([side.alias("model") for side in sides])).to_list()
-    first = both[: frame.height]
-    second = both[frame.height :]
-    if not first:
+    n_rows = frame.height
+    if not n_rows:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
-    models = sort_names({*first, *second})
+    columns = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
+    sides, names = frames.coded(frames.by_value(polars.concat([column.alias("model") for column in columns])))
+    models = sort_names(names)
     if len(models) < 2:
         raise InputError(f"one model only ({check.shortlist(models)})", "two at least", "Add votes.", source.name)
-    left = positions(models, first)
-    right = positions(models, second)
-    same = left == right
-    if same.any():
-        row = int(same.argmax())
-        problem = f"a vote on {check.quote(first[row])} against itself"
+    sides = positions(models, names)[sides]  # the left one of every row, then the right one
+    opposite = np.roll(sides, n_rows)
+    if (sides == opposite).any():
+        row = int((sides == opposite).argmax())
+        problem = f"a vote on {check.quote(models[sides[row]])} against itself"
         raise InputError(problem, "two different models", "Leave the row out.", source.at(row, kind.right))
+    pairs = [(models[first], models[second]) for first, second in zip(sides, opposite, strict=True)][:n_rows]
     notes = source.notes
-    outcome = np.full(len(first), LEFT)  # of chosen and rejected ones
+    outcome = np.full(n_rows, LEFT)  # of chosen and rejected ones
     if kind.winner is not None:
-        outcome, both_bad = _outcomes(frame, kind.winner, first, second, source)
+        outcome, both_bad = _outcomes(frame, kind.winner, pairs, source)
         if both_bad:
             notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
-    n = len(first)
-    coded: dict[str, Coded] = {
-        "item": (np.arange(n), [*map(str, range(n))]),
-        "annotator": (np.zeros(n, np.int64), [""]),
-    }
+    if kind.swapped is not None:  # a second game of each row, with the sides exchanged
+        again, _ = _outcomes(frame, kind.swapped, pairs, source)
+        outcome = np.concatenate([outcome, np.where(again >= FAILED, again, -again)])
+    for code, what, why in ((FAILED, "judgement", "marked as an error"), (BLANK, "vote", "without a winner")):
+        n_out = int((outcome == code).sum())
+        if n_out:
+            notes += (f"{check.count(n_out, what)} {why} left out",)
+    votes = np.flatnonzero(outcome < FAILED)
+    if not len(votes):
+        raise InputError("no vote with a winner", "at least one vote", "Check it.", source.name)
+    rows = votes % n_rows
+    lists = polars.col(polars.List(polars.String))  # a judge and its prompt, as MT-bench has them
+    chosen = frame[rows].with_columns(lists.list.join(" "))
+    coded = {"item": frames.coded(polars.Series(rows))}
     for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
         if column is not None:
-            if isinstance(frame.schema[column], polars.List):  # a judge and its prompt, as MT-bench has them
-                frame = frame.with_columns(polars.col(column).list.join(" "))
-            coded[role] = frames.encode(frame, column, source, role)
-    given = []
+            coded[role] = frames.encode(chosen, column, source.of_rows(rows.tolist()), role)
+    item, items, order = _in_order(*coded["item"])
+    annotator, annotators, _ = _in_order(*coded["annotator"]) if "annotator" in coded else (None, (), None)
+    covariates = {}
     for name in kind.covariates:
         values = frame_numbers.numbers(frame, name, source, "covariate")
         infinite = ~np.isfinite(values)
         if infinite.any():
             row = int(infinite.argmax())
             raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
-        given.append(values)
-    rows = np.stack([coded["item"][0], left, right, outcome, coded["annotator"][0], *given])
-    if kind.swapped is not None:  # a second game of each row, with the sides exchanged
-        again, _ = _outcomes(frame, kind.swapped, first, second, source)
-        swapped = rows[[0, 2, 1, *range(3, len(rows))]]
-        swapped[3] = np.where(again >= FAILED, again, -again)
-        swapped[5:] *= -1
-        rows = np.concatenate([rows, swapped], axis=1)
-    for code, what in ((FAILED, "judgement marked as an error"), (BLANK, "vote without a winner")):
-        left_out = rows[3] == code
-        if left_out.any():
-            noun, _, how = what.partition(" ")
-            notes += (f"{check.count(int(left_out.sum()), noun)} {how} left out",)
-    rows = rows[:, rows[3] < FAILED]
-    if not rows.size:
-        raise InputError("no vote with a winner", "at least one vote", "Check it.", source.name)
-    item, left, right, outcome, annotator = rows[:5].astype(np.int64)
-    item, items, stays = _in_order(item, coded["item"][1])
-    annotator, annotators, _ = _in_order(annotator, coded["annotator"][1])
+        covariates[name] = np.concatenate([values, -values])[votes]
     found = (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator, kind.group, *kind.covariates)
     notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
     return Votes(
         item,
-        left,
-        right,
-        outcome,
+        sides[votes],
+        opposite[votes],
+        outcome[votes],
         models,
         items,
-        None if kind.annotator is None else annotator,
-        () if kind.annotator is None else annotators,
+        annotator,
+        annotators,
         kind.item is not None,
         kind.winner is not None,
         notes,
-        dict(zip(kind.covariates, rows[5:], strict=True)),
-        partition_of("group", coded, stays, source, {"group": str(kind.group)}),
+        covariates,
+        partition_of("group", coded, order, source.of_rows(rows.tolist()), {"group": str(kind.group)}),
     )
 
 
-def _in_order(codes: np.ndarray, names: Sequence[str]) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
-    """The codes and names of those that still have a vote, in the order of the names, and their places before."""
-    used, codes = np.unique(codes, return_inverse=True)
-    found = [names[at] for at in used.tolist()]
-    ordered = sort_names(found)
-    place = positions(ordered, found)
-    return place[codes], ordered, used[np.argsort(place)]
+def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, RowInts]:
+    """The codes and the names in the order of the names, and where these stood before."""
+    ordered = sort_names(names)
+    place = positions(ordered, names)
+    return place[codes], ordered, np.argsort(place)
 
 
 def _outcomes(
-    frame: polars.DataFrame, column: str, left: Sequence[str], right: Sequence[str], source: Source
-) -> tuple[Int[np.ndarray, " vote"], int]:
+    frame: polars.DataFrame, column: str, pairs: Sequence[tuple[str, str]], source: Source
+) -> tuple[RowInts, int]:
     """Who won each vote, and of how many it was said that both are bad."""
-    cells = frames.text(frames.flat(frame, column, source, "winner")).fill_null("").str.strip_chars().to_list()
-    models = {*left, *right}
-    numbers = {cell.removesuffix(".0") for cell in cells}
-    if "0" in numbers and not numbers & models and (column.lower() != PREFERENCE or numbers == {"0", "1"}):
-        row = next(row for row, cell in enumerate(cells) if cell.removesuffix(".0") == "0")
-        hint = "Write model_a, model_b or tie: 0 may be the other model, the first of three codes, or a tie."
-        raise InputError("the winner 0", "1, 2, and 1.5 for ties", hint, source.at(row, column))
+    cells = frames.text(frames.flat(frame, column, source, "winner")).fill_null("").str.strip_chars()
+    models = {model for pair in pairs for model in pair}
+    numbers = cells.str.strip_suffix(".0")  # a blank makes pandas' integers floats
+    zeros = numbers == "0"
+    distinct = {*numbers}
+    if zeros.any() and not distinct & models and (column.lower() != PREFERENCE or distinct == {"0", "1"}):
+        raise InputError(
+            "the winner 0",
+            "1, 2, and 1.5 for ties",
+            "Write model_a, model_b or tie: 0 may be the other model, the first of three codes, or a tie.",
+            source.at(zeros.arg_max(), column),
+        )
     outcome = np.zeros(len(cells), np.int64)
-    for row, (said, first, second) in enumerate(zip(cells, left, right, strict=True)):
-        if said.removesuffix(".0") in models:  # a blank makes pandas' integers floats
-            said = said.removesuffix(".0")
-        answers = {first: LEFT, second: RIGHT} if said in models else ANSWERS
-        found = answers.get(said if said in models else said.lower())
+    for row, (said, number, (first, second)) in enumerate(zip(cells, numbers, pairs, strict=True)):
+        model = number if number in models else said
+        answers = {first: LEFT, second: RIGHT} if model in models else ANSWERS
+        found = answers.get(model if model in models else said.lower())
         if found is None:
             what = f"the winner {check.quote(said)} of a vote on {check.quote(first)} and {check.quote(second)}"
             raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, column))
         outcome[row] = found
-    both_bad = sum(said.lower() in BOTH_BAD for said in cells)
-    return outcome, both_bad
+    return outcome, int(cells.str.to_lowercase().is_in(BOTH_BAD).sum())

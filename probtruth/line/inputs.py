@@ -3,7 +3,7 @@
 Every table is opened once (`opened_models`, `opened`), its kind is told once (`kind_of`); names go before positions.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import check, check_arrays, frame_numbers, frames
+from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
@@ -25,7 +26,7 @@ from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
-from probtruth.types.arguments import Estimand, Frame, Numbers, StrPath
+from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
 from probtruth.types.index import event_of
 from probtruth.types.predictions import of_event
 
@@ -39,10 +40,10 @@ REPEATED_LABEL = "Where several people answered, name them in a column 'annotato
 
 def predictions_of(
     predictions: Models,
-    item: str | None = None,
-    labels: Iterable[object] | None = None,
+    item: MaybeText = None,
+    labels: GivenNames = None,
     index: Index | None = None,
-    memory: float | None = None,
+    memory: MaybeNumber = None,
 ) -> Predictions:
     """The predictions themselves, or made from one table for each model."""
     if isinstance(predictions, Predictions):
@@ -64,7 +65,7 @@ def predictions_of(
     return Predictions.from_probs(numbers, labels=labels, index=names)
 
 
-def _names_items(table: object, item: str | None) -> bool:
+def _names_items(table: object, item: MaybeText) -> bool:
     """Whether a table names its items: in a file, in an index, in the column of items, or in one of text."""
     if not isinstance(table, FrameTable):
         return isinstance(table, Table)
@@ -84,35 +85,34 @@ def reference_of(
     predictions: Models,
     how: LabelReading = LabelReading(),
     estimand: Estimand | None = None,
-    labels: Iterable[object] | None = None,
-    memory: float | None = None,
+    labels: GivenNames = None,
+    memory: MaybeNumber = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     is_object = isinstance(reference, Annotations | Truth | Predictions)
     is_table = isinstance(reference, Table | str | Path) or (is_frame(reference) and not is_object)
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:
-        hint = "Give a table with columns of items and labels, or leave those items out."
-        raise InputError(f"{said[0]}= with {type(reference).__name__}", "a table of answers", hint)
+        raise InputError(
+            f"{said[0]}= with {type(reference).__name__}",
+            "a table of answers",
+            "Give a table with columns of items and labels, or leave those items out.",
+        )
     if isinstance(reference, Annotations | Truth):
         return reference
     if isinstance(reference, Predictions):
         raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
     names = None if labels is None else tuple(map(frames.name_text, labels))
-    if (
-        isinstance(reference, Mapping)
-        and reference
-        and all(value is None or np.isscalar(value) for value in reference.values())
-    ):
-        answers = [*reference.values()]
-        return _hard(answers, [*reference], _beside(predictions, how, names, answers), names)
+    of_items = [*reference.values()] if isinstance(reference, Mapping) else []
+    if of_items and all(value is None or np.isscalar(value) for value in of_items):
+        return _hard(of_items, reference, _beside(predictions, how, names, of_items), names)  # type: ignore[arg-type]
     axes = 2 if is_table else _axes(reference)
     rows = row_names(reference)
-    if is_table or (axes == 2 and rows is not None):
-        return _of_table(opened(reference, "the reference"), predictions, how, estimand, names, memory)
-    if rows is not None and len(frame_numbers.levels(reference)) > 1:  # of annotators too
+    of_annotators = axes == 1 and rows is not None and len(frame_numbers.levels(reference)) > 1
+    if is_table or of_annotators or (axes == 2 and rows is not None):
         table = opened(reference, "the reference")
-        how = replace(how, label=table.columns[-1])
+        if of_annotators:
+            how = replace(how, label=table.columns[-1])
         return _of_table(table, predictions, how, estimand, names, memory)
     if axes == 2:
         return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))
@@ -125,14 +125,14 @@ def _of_table(
     predictions: Models,
     how: LabelReading,
     estimand: Estimand | None,
-    labels: Sequence[str] | None,
-    memory: float | None,
+    labels: MaybeStrings,
+    memory: MaybeNumber,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
     log = log_of(table, how)
     if log is not None:
         return read_labels_of(log.tool, table, how, None)
-    used: Sequence[str] = table.columns
+    used: Strings = table.columns
     if how.column("label") in used:
         labels_there = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique()
         used = frame_numbers.names_in(labels_there.to_list())
@@ -165,7 +165,7 @@ def _of_event(table: Table, kind: Soft, beside: Beside) -> tuple[Table, Soft]:
     return FrameTable(frame, table.name, source=source, stored=table.stored), Soft(kind.item, labels)
 
 
-def _beside(predictions: Models, how: LabelReading, known: Sequence[str] | None, used: Sequence[object]) -> Beside:
+def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: Sequence[object]) -> Beside:
     """What the predictions say of the items and labels of a reference that uses some names."""
     n_labels = None if known is None else len(known)
     if isinstance(predictions, Predictions):
@@ -209,7 +209,7 @@ def _axes(reference: object) -> int:
     return axes
 
 
-def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: Sequence[str] | None) -> Truth:
+def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) -> Truth:
     """Certain labels, under the names, or the number, of those that the predictions have; `labels` names all in order.
 
     Fractions are the probabilities of an event: of two labels, of the second. What are numbers without names of labels
@@ -218,13 +218,16 @@ def _hard(values: Any, items: Iterable[object] | None, beside: Beside, labels: S
     array = np.asarray(values)
     kind = array.dtype.kind
     items = row_names(values) if items is None else [*items]
-    unlabelled: list[int] = []
+    unlabelled = []
     if kind not in "iub":  # integers and truth values are never missing
         unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:
         first = unlabelled[0] + 1 if items is None else check.quote(items[unlabelled[0]])
-        problem = f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})"
-        raise InputError(problem, "a label for every item", "Leave those items out.")
+        raise InputError(
+            f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})",
+            "a label for every item",
+            "Leave those items out.",
+        )
     fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
     if fractions and beside.n_labels == 2:
         both: Any = np.stack([1 - array, array], axis=1)
@@ -255,7 +258,7 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
     return Annotations.from_counts(to_host(array), table.items, table.labels)
 
 
-def by_name(listed: object, names: Sequence[str], what: str) -> object:
+def by_name(listed: object, names: Strings, what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     if listed is None:
         return None
@@ -292,6 +295,5 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     try:
         items = index.written("items", what)
     except InputError as error:
-        hint = f"Pass a dict {{item: {what.rstrip('s')}}}."
-        raise InputError(error.got, f"{what} by name", hint) from None
+        raise InputError(error.got, f"{what} by name", f"Pass a dict {{item: {what.rstrip('s')}}}.") from None
     return dict(zip(items, names, strict=True))

@@ -1,14 +1,13 @@
 """What a result knows because its items have labels."""
 
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from probtruth import frames
-from probtruth.check import count, shortlist
+from probtruth.check import Strings, Texts, count, shortlist
 from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import ScoringRule
@@ -53,16 +52,18 @@ class Labelled(Brief):
         return None if self.verdicts is None else self.verdicts.method
 
     @property
-    def excluded(self) -> tuple[str, ...]:
+    def excluded(self) -> Texts:
         """The annotators that were left out as the caller wished."""
-        names = self.truth.diagnostics.get("excluded_annotators", ())
-        return names if isinstance(names, tuple) else ()
+        names: Any = self.truth.diagnostics.get("excluded_annotators", ())
+        return tuple(names)
 
     def about(self) -> dict[str, object]:
         """What `result.json` says of the truth."""
         truth = self.truth
-        weights = truth.diagnostics.get("model_weights")
-        named = weights.items() if isinstance(weights, dict) else None
+        weights: Any = truth.diagnostics.get("model_weights")
+        named = None
+        if weights is not None:
+            named = [{"model": name, "weight": weight} for name, weight in weights.items()]
         return {
             "method": truth.method,
             "estimand": truth.estimand,
@@ -70,19 +71,20 @@ class Labelled(Brief):
             "n_annotators": len(truth.index.annotators) or None,
             "n_labels": len(self.aligned.labels),
             "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
-            "model_weights": None if named is None else [{"model": name, "weight": weight} for name, weight in named],
+            "model_weights": named,
         }
 
     def warnings(self) -> list[str]:
         """Warnings about how the truth was inferred, and about labels that were probably meant to be one."""
         truth = self.truth
-        majority = "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
-        lines = [majority] if truth.method == "majority" else []
-        lines += unsettled(truth)
+        lines = unsettled(truth)
+        if truth.method == "majority":
+            lines = [
+                "majority vote takes every winning label as certain: it can reverse a ranking that soft labels keep"
+            ]
         if truth.diagnostics.get("label_switching"):
             lines.append(f"{truth.method} found classes that agree better with the labels under other names")
-        lines += drifts(truth)
-        lines += shared_errors(truth)
+        lines += [*drifts(truth), *shared_errors(truth)]
         if self.excluded:
             lines.append(f"{count(len(self.excluded), 'annotator')} left out as asked ({shortlist(self.excluded, 5)})")
         lacking = self.aligned.lacking.any(0)
@@ -139,7 +141,7 @@ def drifts(truth: Truth) -> list[str]:
     return lines
 
 
-def alike_labels(labels: Sequence[str]) -> list[str]:
+def alike_labels(labels: Strings) -> list[str]:
     """Warnings about labels that were probably meant to be one."""
     alike: dict[str, list[str]] = {}
     for name in labels:

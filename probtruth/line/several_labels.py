@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, frames
+from probtruth.check import MaybeNumber, MaybeText, Strings, Texts
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.annotations import annotations_in
@@ -50,7 +51,7 @@ class LabelsResult(Result):
         return frames.from_rows(rows)
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> Texts:
         """Those of the labels, each with its labels, then those of the mean alone."""
         labels_of: dict[str, list[str]] = {}
         for label, result in self.by_label.items():
@@ -75,15 +76,15 @@ def evaluate_labels(
     method: MethodName | None = None,
     estimand: Estimand | None = None,
     rule: RuleName | ScoringRule = "log",
-    floor: float | None = None,
+    floor: MaybeNumber = None,
     groups: Groups | None = None,
     clusters: Groups | None = None,
     engine: Engine = "auto",
     rope: float | str | None = None,
     seed: int = 0,
     strict: bool = False,
-    item: str | None = None,
-    annotator: str | None = None,
+    item: MaybeText = None,
+    annotator: MaybeText = None,
 ) -> LabelsResult:
     """`evaluate` of several labels at once, each of which applies to an item or not (toxic, insult, threat).
 
@@ -133,16 +134,18 @@ def evaluate_labels(
         sets = by_label(annotations, none)
         binary = {label: sets[check.one_of(label, tuple(sets), "label")] for label in chosen or sets}
     elif not chosen:
-        hint = "Name their columns: labels=['toxic', 'insult']."
-        raise InputError("a table of annotations without labels", "at least one label", hint)
+        raise InputError(
+            "a table of annotations without labels",
+            "at least one label",
+            "Name their columns: labels=['toxic', 'insult'].",
+        )
     else:
-        how = LabelReading(item, annotator)
         of_items = []
         for table in tables.values():
             if isinstance(table, Table):
                 of_items += names_in(table.with_items(item).head[0], item)
-        beside = Beside(of_items)
-        binary = _read_answers(opened(annotations, "the annotations"), chosen, how, beside)
+        how = LabelReading(item, annotator)
+        binary = _read_answers(opened(annotations, "the annotations"), chosen, how, Beside(of_items))
     models = _read_models(tables, binary, item)
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
     of_labels: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
@@ -154,13 +157,11 @@ def evaluate_labels(
     if scores.labels is None:
         scores = _spread_by_weights(scores, listed, options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
-    note = (
-        f"The mean of {check.count(len(results), 'label')}: {check.shortlist(list(results), 12)}. result.json has each."
-    )
+    note = f"The mean of {check.count(len(results), 'label')}: {check.shortlist(results, 12)}. result.json has each."
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
-def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside: Beside) -> dict[str, Annotations]:
+def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Beside) -> dict[str, Annotations]:
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
     binary = {}
     for label in labels:
@@ -178,14 +179,14 @@ def _read_answers(table: Table, labels: Sequence[str], how: LabelReading, beside
                 table.head[1].at((cells == odd).arg_max(), label),
             )
         applies = np.array([word in YES for word in words], np.int64)
-        index = index_of_labels(NO_YES)
-        index = replace(made.index, labels=index.labels, label_columns=index.label_columns)
+        of_both = index_of_labels(NO_YES)
+        index = replace(made.index, labels=of_both.labels, label_columns=of_both.label_columns)
         binary[label] = replace(made, label=applies[made.label], index=index)
     return binary
 
 
 def _read_models(
-    tables: Mapping[str, object], binary: Mapping[str, Annotations], item: str | None
+    tables: Mapping[str, object], binary: Mapping[str, Annotations], item: MaybeText
 ) -> dict[str, Predictions]:
     """Of each label the models' probabilities that it applies, and that it does not."""
     index = next(iter(binary.values())).index
@@ -193,9 +194,10 @@ def _read_models(
     of_label: dict[str, dict[str, Table]] = {label: {} for label in binary}
     for model, made in tables.items():
         if not isinstance(made, Table):
-            got = f"predictions of type {type(made).__name__} for model {check.quote(model)}"
             raise InputError(
-                got, "a path, or a table with a column of items and one of each label", "Name its columns."
+                f"predictions of type {type(made).__name__} for model {check.quote(model)}",
+                "a path, or a table with a column of items and one of each label",
+                "Name its columns.",
             )
         frame, source = made.with_items(item).whole
         own, _ = item_column(frame, item if item in frame.columns else None, known, source)

@@ -7,11 +7,11 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import Source, Texts
+from probtruth.check import MaybeText, Source, Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
-from probtruth.kernels.shapes import ItemInts, LabelInts, SomeInts
+from probtruth.kernels.shapes import LabelInts, SomeInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
@@ -112,8 +112,8 @@ class Annotations(Brief):
         """The annotations of the items at these positions, in this order, each label at its place in the index."""
         place = np.full(self.n_items, -1)
         place[rows] = np.arange(len(rows))
-        rest = self._of_rows(place[self.item] >= 0, place)
-        return replace(rest, label=labels[rest.label], index=index)
+        rest = self._of_rows(place[self.item] >= 0)
+        return replace(rest, item=place[rest.item], label=labels[rest.label], index=index)
 
     def without_annotators(self, annotators: Iterable[object]) -> "Annotations":
         """The annotations of all other annotators; items that nobody else annotated stay, without annotations.
@@ -128,30 +128,31 @@ class Annotations(Brief):
         >>> pt.Annotations.from_long(rows).without_annotators(["bot"]).counts().tolist()
         [[0, 1], [1, 0]]
         """
-        names = tuple(dict.fromkeys(frames.name_text(name) for name in annotators))
+        names = {frames.name_text(name): None for name in annotators}
         if self.annotator is None:
             raise InputError(
                 f"annotator {check.shortlist(names, 3)} to leave out of counts",
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
-        annotated_by = self.index.annotators
         for name in names:
-            check.one_of(name, annotated_by, "annotator")
-        stay = np.array([name not in names for name in annotated_by])
-        if not stay.any():
-            raise InputError(f"all {len(annotated_by)} annotators to leave out", "fewer", "Somebody has to stay.")
-        rest = self._of_rows(stay[self.annotator], np.arange(self.n_items))
-        assert rest.annotator is not None
-        index = replace(self.index, annotators=tuple([name for name in annotated_by if name not in names]))
+            check.one_of(name, self.index.annotators, "annotator")
+        stay = [name for name in self.index.annotators if name not in names]
+        if not stay:
+            raise InputError(f"all {len(names)} annotators to leave out", "fewer", "Somebody has to stay.")
+        place = np.full(len(self.index.annotators), -1)
+        place[positions(self.index.annotators, stay)] = np.arange(len(stay))
+        annotator = place[self.annotator]
+        rest = self._of_rows(annotator >= 0)
+        index = replace(self.index, annotators=tuple(stay))
         excluded = sort_names({*self.excluded, *names})
-        return replace(rest, annotator=(np.cumsum(stay) - 1)[rest.annotator], index=index, excluded=excluded)
+        return replace(rest, annotator=annotator[annotator >= 0], index=index, excluded=excluded)
 
-    def _of_rows(self, rows: Bool[np.ndarray, " annotation"], item: ItemInts) -> "Annotations":
-        """Some of the annotations, their items at new positions."""
+    def _of_rows(self, rows: Bool[np.ndarray, " annotation"]) -> "Annotations":
+        """Some of the annotations."""
         who = None if self.annotator is None else self.annotator[rows]
-        of, label = item[self.item[rows]], self.label[rows]
-        return replace(self, item=of, label=label, annotator=who, multiplicity=self.multiplicity[rows])
+        count = self.multiplicity[rows]
+        return replace(self, item=self.item[rows], label=self.label[rows], annotator=who, multiplicity=count)
 
     @classmethod
     def from_long(
@@ -160,7 +161,7 @@ class Annotations(Brief):
         item: str = "item",
         annotator: str = "annotator",
         label: str = "label",
-        replicate: str | None = "replicate",
+        replicate: MaybeText = "replicate",
         labels: GivenNames = None,
         source: Source | None = None,
     ) -> "Annotations":
@@ -180,17 +181,16 @@ class Annotations(Brief):
         table = frames.with_index(frame)
         if table.height == 0:
             raise InputError("no rows", "at least one annotation", "Check the file.", source.name)
-        columns = {"item": item, "annotator": annotator, "label": label}
-        coded = {what: frames.encode(table, column, source, what) for what, column in columns.items()}
+        items = frames.encode(table, item, source, "item")
+        annotators = frames.encode(table, annotator, source, "annotator")
+        repeat = np.zeros(table.height, np.int64)
         if replicate is not None and replicate in table.columns:
             repeat, _ = frames.encode(table, replicate, source, "replicate")
-        else:
-            repeat = np.zeros(table.height, np.int64)
-        no_repeats({what: coded[what] for what in ("item", "annotator")}, repeat, source)
-        ordered = {what: sort_names(names) for what, (_, names) in coded.items()}
-        flat = {what: positions(ordered[what], names)[codes] for what, (codes, names) in coded.items()}
-        index = Index(ordered["item"], ordered["label"], ordered["annotator"])
-        made = cls(flat["item"], flat["label"], flat["annotator"], np.ones(table.height, np.int64), index)
+        coded = [items, frames.encode(table, label, source, "label"), annotators]
+        no_repeats({"item": items, "annotator": annotators}, repeat, source)
+        ordered = [sort_names(names) for _, names in coded]
+        of, given, by = (positions(own, names)[codes] for own, (codes, names) in zip(ordered, coded, strict=True))
+        made = cls(of, given, by, np.ones(table.height, np.int64), Index(ordered[0], ordered[1], ordered[2]))
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
@@ -216,9 +216,9 @@ class Annotations(Brief):
             raise InputError(
                 "an empty table of counts", "at least one item and one label", "Check the file.", source.name
             )
-        bad = ~((array >= 0) & (array == np.floor(array)) & (array < 2**53))
-        if bad.any():
-            row, column = (int(axis[0]) for axis in np.nonzero(bad))
+        bad = np.argwhere(~((array >= 0) & (array == np.floor(array)) & (array < 2**53)))
+        if len(bad):
+            row, column = bad[0].tolist()
             name = str(column) if names is None else names[column]
             raise InputError(
                 f"count {array[row, column]}", "a non-negative integer", "Check that cell.", source.at(row, name)
@@ -226,8 +226,11 @@ class Annotations(Brief):
         others = array.sum(1, keepdims=True) - array
         for at, name in enumerate(names if names is not None and len(names) > 2 else ()):
             if array[:, at].any() and (array == others)[:, at].all() and check_arrays.may_be_total(name, len(array)):
-                hint = "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out."
-                raise InputError(f"the column {check.quote(name)}, the sum of the others", "votes by label", hint)
+                raise InputError(
+                    f"the column {check.quote(name)}, the sum of the others",
+                    "votes by label",
+                    "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out.",
+                )
         return Counts.of(array.astype(np.int64), items, names, source)
 
 
@@ -245,7 +248,7 @@ class Counts(Annotations):
         if name not in ("item", "label", "multiplicity"):
             raise AttributeError(name)
         item, label = np.nonzero(self.votes)
-        made: dict[str, np.ndarray] = {"item": item, "label": label, "multiplicity": self.votes[item, label]}
+        made = {"item": item, "label": label, "multiplicity": self.votes[item, label]}
         vars(self).update(made)
         return made[name]
 

@@ -9,11 +9,12 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import Texts
+from probtruth.check import MaybeStrings, MaybeText, Strings, Texts
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
+from probtruth.types.arguments import GivenNames
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
 
 
-def event_of(labels: Sequence[str], column: str = "") -> str | None:
+def event_of(labels: Strings, column: str = "") -> MaybeText:
     """Which of two labels a column of one number an item is about: its name, else what says that something is the case.
 
     A column called no, 0, false or negative is about the other one. None where nothing says it.
@@ -70,7 +71,7 @@ class Index(Brief):
     is what columns call the second of two labels without names, where they are about it alone (also 1 of 0 and 1).
     """
 
-    items: Sequence[str]
+    items: Strings
     labels: Texts
     annotators: Texts = ()
     positional_items: bool = False
@@ -81,7 +82,7 @@ class Index(Brief):
 
     @classmethod
     def of_array(
-        cls, shape: Sequence[int], items: Iterable[object] | None = None, labels: Iterable[object] | None = None
+        cls, shape: Sequence[int], items: GivenNames = None, labels: GivenNames = None
     ) -> tuple["Index", ItemInts, LabelInts]:
         """The sorted index of an array, and the rows and columns that bring the array into its order."""
         item_names, rows = _in_order(shape[0], as_names(items, "items"), "items")
@@ -132,21 +133,21 @@ def ranks(numbers: SomeInts) -> SomeInts:
     return np.argsort(np.argsort(numbers))
 
 
-def row_numbers(size: int) -> Sequence[str]:
+def row_numbers(size: int) -> Strings:
     """The names of rows that came without names: 0, 1, ..."""
     if size > MANY:
         return frames.numbered(size)
     return tuple(map(str, range(size)))
 
 
-def are_row_numbers(names: Sequence[str]) -> bool:
+def are_row_numbers(names: Strings) -> bool:
     if isinstance(names, Names):
         numbers = compact(names.column)
         return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
     return all(name == str(row) for row, name in enumerate(names))
 
 
-def rows_of(names: Sequence[str], rows: Order | None, what: str, array: str) -> Order:
+def rows_of(names: Strings, rows: Order | None, what: str, array: str) -> Order:
     """The caller's row of each name; names 0, 1, ... are row numbers, which no other order contradicts."""
     if are_row_numbers(names):
         if rows is None or is_own(rows, len(names)):
@@ -173,14 +174,16 @@ def _by_position(reference: Index, other: Index, what: str, array: str) -> Match
     (names, positional, rows), (others, _, other_rows) = reference.side(what), other.side(what)
     check.length(len(others), len(names), f"{what} in {array}")
     in_order = np.arange(len(names))
+    event = reference.event if positional else other.event
     if positional:
-        own = _by_event(others, reference.event) if what == "labels" else None
-        return others, rows_of(others, other_rows, what, "the reference") if own is None else own, in_order
-    own = _by_event(names, other.event) if what == "labels" else None
-    return tuple(names), in_order, rows_of(names, rows, what, array) if own is None else own
+        names, rows, array = others, other_rows, "the reference"
+    order = _by_event(names, event) if what == "labels" else None
+    if order is None:
+        order = rows_of(names, rows, what, array)
+    return (names, order, in_order) if positional else (tuple(names), in_order, order)
 
 
-def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
+def _by_event(labels: Strings, columns: Texts | None) -> Order | None:
     """The positions of two labels where the second is the event that columns of these names are about.
 
     None where they are about none, or nothing says which label it is.
@@ -198,7 +201,7 @@ def _by_event(labels: Sequence[str], columns: Texts | None) -> Order | None:
     return None if event is None else np.array([int(label == event) for label in labels])
 
 
-def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
+def as_names(names: GivenNames, what: str) -> MaybeStrings:
     """Names as text, in their order; None if there are none. Those in one column were checked where they were read."""
     if names is None or isinstance(names, Names):
         return names
@@ -213,7 +216,7 @@ def as_names(names: Iterable[object] | None, what: str) -> Sequence[str] | None:
     return written
 
 
-def _in_order(size: int, names: Sequence[str] | None, what: str) -> tuple[Sequence[str], Order]:
+def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str], Order]:
     if names is None:
         return row_numbers(size), np.arange(size)
     check.length(size, len(names), what)
@@ -262,14 +265,13 @@ class Audit(Brief):
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
-        counts = {model: (missing, extra) for model, missing, extra in self.by_model}
-        for model, missing, extra in other.by_model:
-            before = counts.get(model, (0, 0))
-            counts[model] = (before[0] + missing, before[1] + extra)
+        counts = {model: np.zeros(2, int) for model, _, _ in (*self.by_model, *other.by_model)}
+        for model, *numbers in (*self.by_model, *other.by_model):
+            counts[model] += numbers
         return Audit(
-            sort_names(set(self.missing) | set(other.missing)),
-            sort_names(set(self.extra) | set(other.extra)),
-            tuple((model, *both) for model, both in counts.items()),
+            sort_names({*self.missing, *other.missing}),
+            sort_names({*self.extra, *other.extra}),
+            tuple((model, *both.tolist()) for model, both in counts.items()),
             sort_names({*self.different, *other.different}),
             sort_names({*self.prompts, *other.prompts}),
             (*self.renormalised, *other.renormalised),
@@ -277,8 +279,8 @@ class Audit(Brief):
 
 
 def one_hot(
-    labels: object, classes: Sequence[str] | None, n_labels: object, what: str, in_order: bool = True
-) -> tuple[ItemLabel, Sequence[str] | None]:
+    labels: object, classes: MaybeStrings, n_labels: object, what: str, in_order: bool = True
+) -> tuple[ItemLabel, MaybeStrings]:
     """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
     Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
@@ -322,7 +324,7 @@ def one_hot(
     return rows, classes
 
 
-def positions(names: Sequence[str], wanted: Sequence[str]) -> Int[np.ndarray, " wanted"]:
+def positions(names: Strings, wanted: Strings) -> Int[np.ndarray, " wanted"]:
     """The position of each wanted name in `names`; every wanted name must be there."""
     position_of = {name: position for position, name in enumerate(names)}
     return np.fromiter(map(position_of.__getitem__, wanted), np.int64, len(wanted))
@@ -334,12 +336,12 @@ Coded = tuple[RowInts, Sequence[str]]
 
 def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source) -> None:
     """Raises where two rows have all names in common; `repeat` tells repeats apart that are meant."""
-    columns = (repeat, *(codes for codes, _ in coded.values()))
-    order, twice = np.lexsort(columns), np.zeros(len(repeat), bool)
-    twice[order[1:]] |= np.logical_and.reduce([np.diff(column[order]) == 0 for column in columns])
-    rows = np.flatnonzero(twice)
+    columns = np.stack([repeat, *(codes for codes, _ in coded.values())])
+    order = np.lexsort(columns)  # stable, so that the first of equal rows comes first
+    again = (np.diff(columns[:, order]) == 0).all(0)
+    rows = order[1:][again]
     if len(rows):
-        row = int(rows[0])
+        row = int(rows.min())
         cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         hint = "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate)"
         if "annotator" not in coded:
@@ -352,21 +354,21 @@ def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source
         )
 
 
-def not_shifted(names: Sequence[str], others: Sequence[str], what: str) -> None:
+def not_shifted(names: Strings, others: Strings, what: str) -> None:
     """Raises where one side counts its rows from one number and the other from another: that is no match by name."""
-    starts = []
+    ranges = []
     for side in (names, others):
         numbers = compact(frames.as_series(side))
         if not len(numbers) or not numbers.dtype.is_integer():
             return
-        low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
-        if high - low != len(numbers) - 1:
+        first = int(numbers.min())  # type: ignore[arg-type]
+        last = int(numbers.max())  # type: ignore[arg-type]
+        if last - first != len(numbers) - 1:
             return
-        starts.append(low)
-    if len(names) == len(others) and starts[0] != starts[1]:
+        ranges.append((first, last))
+    if len(names) == len(others) and ranges[0] != ranges[1]:
         raise InputError(
-            f"items {starts[1]} to {starts[1] + len(others) - 1} in {what}, beside {starts[0]} to "
-            f"{starts[0] + len(names) - 1} on the other side",
+            "items {3} to {4} in {0}, beside {1} to {2} on the other side".format(what, *ranges[0], *ranges[1]),
             "items that are called the same on both sides",
             "Row numbers are no names: give both sides the same names, or take them off (pandas: "
             "reset_index(drop=True) on both).",

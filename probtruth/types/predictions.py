@@ -1,6 +1,6 @@
 """Predictions: for each model and item a distribution over the labels, as log-probabilities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays
-from probtruth.check import Texts
+from probtruth.check import MaybeStrings, Texts
 from probtruth.errors import InputError
 from probtruth.frame_numbers import SIDES, NamedNumbers, labelled, row_names
 from probtruth.frames import name_text
@@ -147,8 +147,11 @@ class Predictions(Brief):
             in_order = index.label_columns is not None
             names = index.written("labels", "the predictions") if in_order else index.labels
         if names is None and n_labels is None:
-            hint = "Pass labels=[...], all names, or n_labels=..., how many there are."
-            raise InputError("no labels", "the names or the number of all labels", hint)
+            raise InputError(
+                "no labels",
+                "the names or the number of all labels",
+                "Pass labels=[...], all names, or n_labels=..., how many there are.",
+            )
         certain: dict[str, Any] = {}
         for model, answers in by_model(predicted).items():
             rows, _ = one_hot(answers, names, n_labels, f"labels of model {model!r}", in_order)
@@ -170,6 +173,8 @@ class Predictions(Brief):
             check_arrays.as_float_table(table.values, f"{WORDS[kind]} of model {name!r}")
             for name, table in ordered.items()
         )
+        like_probs = []
+        logs = []
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
                 raise InputError(
@@ -177,19 +182,16 @@ class Predictions(Brief):
                     f"{arrays[0].shape} as model {check.quote(models[0])}",
                     "Give every model the same items and labels.",
                 )
-        names, labels = order.items, order.labels
-        made, rows, columns = Index.of_array(arrays[0].shape, names, labels)
-        made = replace(made, event=events if labels is None else None)
+            check_arrays.distributions(array, partial(_row_name, name, order.items), kind=kind)
+            if kind == "logits" and check_arrays.surely_simplex(array):
+                like_probs.append(name)
+            logs.append(as_logs(kind, array))
+        made, rows, columns = Index.of_array(arrays[0].shape, order.items, order.labels)
+        made = replace(made, event=events if order.labels is None else None)
         for side, rows_of_names in zip(SIDES, ("item_rows", "label_columns"), strict=True):
             orders = {tuple(getattr(table, side) or ()) for table in read.values()} - {()}
             if getattr(passed, side) is None and len(orders) > 1:  # of which none is the caller's
                 made = replace(made, **{rows_of_names: None})  # type: ignore[arg-type]
-        like_probs = []
-        for name, array in zip(models, arrays, strict=True):
-            check_arrays.distributions(array, partial(_row_name, name, names), kind=kind)
-            if kind == "logits" and check_arrays.surely_simplex(array):
-                like_probs.append(name)
-        logs = [as_logs(kind, array) for array in arrays]
         return cls(reordered(stacked(*logs), rows, columns), models, made, warnings=of_logits(like_probs), notes=notes)
 
 
@@ -205,7 +207,7 @@ def of_event(values: object) -> bool:
 
 
 def _with_both_labels(
-    kind: str, tables: dict[str, NamedNumbers], passed: Sequence[str] | None, index: Index | None
+    kind: str, tables: dict[str, NamedNumbers], passed: MaybeStrings, index: Index | None
 ) -> tuple[dict[str, NamedNumbers], Texts, Texts | None]:
     """Tables of one number an item with a column for each of the two labels, and what was taken for what.
 
@@ -218,12 +220,10 @@ def _with_both_labels(
     for table in tables.values():
         if labels is None and table.labels is not None and len(table.labels) > 1:
             labels = table.labels
-    n_labels = 2 if labels is None else len(labels)
-    of_index = labels is None and index is not None
-    if labels is None and index is not None:
-        n_labels = len(index.labels)
-        labels = None if index.positional_labels else index.labels
-    if n_labels != 2:
+    reference = index if labels is None else None
+    if reference is not None and not reference.positional_labels:
+        labels = reference.labels
+    if len(labels or (reference.labels if reference is not None else EVENTS[0])) != 2:
         return tables, (), None
     made = dict(tables)
     notes: dict[str, None] = {}
@@ -231,16 +231,14 @@ def _with_both_labels(
     for model in events:
         table = tables[model]
         own = "" if table.labels is None else table.labels[0]
-        pair = labels
-        if pair is None:
-            pair = next((pair for pair in EVENTS if own in pair), None)
-        event: Any = int(event_of(("0", "1"), own) == "1")
+        pair = labels or next((pair for pair in EVENTS if own in pair), None)
+        event: Any = int(event_of(EVENTS[0], own) == "1")
         if event and own:
             columns[own] = None
         if pair is not None:
             name = event_of(pair, own)
-            if name is None and of_index and index is not None:
-                pair = index.written("labels", "predictions")
+            if name is None and reference is not None:
+                pair = reference.written("labels", "predictions")
             event = 1 if name is None else [*pair].index(name)
         made[model] = NamedNumbers(_both(kind, table.values, event), table.items, pair)
         word = check.quote(event if pair is None else pair[event])
@@ -255,7 +253,7 @@ def _both(kind: str, values: Any, event: int) -> Table:
     array = values.reshape(-1)
     space = array.__array_namespace__()
     columns = [space.zeros_like(array) if kind == "logits" else 1 - array, array]
-    both: Table = space.stack(columns if event == 1 else columns[::-1], axis=-1)
+    both = space.stack(columns if event == 1 else columns[::-1], axis=-1)
     return both
 
 
@@ -272,12 +270,13 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
         if names is None and named:
             names = names_of[named[0]]
             if without and not are_row_numbers(names):
+                other = check.quote(without[0])
                 raise InputError(
                     f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "
-                    f"{check.quote(without[0])} without",
+                    f"{other} without",
                     f"names of {side} in all tables, or in none",
-                    f"Which {side} those of model {check.quote(without[0])} are cannot be told: make it a table with "
-                    f"names too, or pass {side}=[...] in the order of its array.",
+                    f"Which {side} those of model {other} are cannot be told: make it a table with names too, or pass "
+                    f"{side}=[...] in the order of its array.",
                 )
         common[side] = names
     return NamedNumbers(None, common["items"], common["labels"])
@@ -310,8 +309,11 @@ def as_logs(kind: str, cells: LabelTable) -> LabelTable:
 def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
     """{model: table} with names as text; anything else is an error."""
     if not isinstance(tables, Mapping) or not tables:
-        problem = "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__
-        raise InputError(problem, f"a dict {{model name: {wanted}}}", f"Wrap it: {{'my model': {wanted}}}.")
+        raise InputError(
+            "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__,
+            f"a dict {{model name: {wanted}}}",
+            f"Wrap it: {{'my model': {wanted}}}.",
+        )
     models = [*map(name_text, tables)]
     check.unique(models, "model")
     if not all(model.strip() for model in models):
@@ -319,5 +321,5 @@ def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
     return dict(zip(models, tables.values(), strict=True))
 
 
-def _row_name(model: str, items: Sequence[str] | None, row: int) -> str:
+def _row_name(model: str, items: MaybeStrings, row: int) -> str:
     return f"model {check.quote(model)}, item {check.quote(row if items is None else items[row])}"

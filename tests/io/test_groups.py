@@ -33,7 +33,7 @@ def test_what_is_not_file_and_column(spec: str) -> None:
     ("column", "items", "message"),
     [
         ("n", ["a"], "line 4, column 'n': got a second group of item 'a'"),
-        ("topc", ["a"], "no column 'topc' (columns: 'item', 'topic', 'n', 'blank'), expected the columns 'item' and "),
+        ("topc", ["a"], "no column 'topc' (columns: 'item', 'topic', 'n', 'blank'), expected a column of that name"),
         ("topic", ["a", "d", "e"], "column 'topic': got no group for 2 of 3 items ('d', 'e')"),
         ("blank", ["a"], "line 3, column 'blank': got a blank cell, expected the name of the group"),
     ],

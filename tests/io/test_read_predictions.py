@@ -124,7 +124,11 @@ OTHERS = {
         None,
         "m.csv (model 'm'): got labels that one of two models has: 'dgo', 'dog'",
     ),
-    "no item of the other model": ("item,cat,dog\nq,1,0\n", None, "'x', 'y', 'z' in model 'a', 'q' in model 'm'"),
+    "no item of the other model": (
+        "item,cat,dog\nq,1,0\n",
+        None,
+        "'q' in the other models, 'x', 'y', 'z' in model 'a'",
+    ),
     "no label of the reference": (A, Index(("x",), ("cta", "dog")), "label 'cta' in the reference"),
     "no item of the reference": (A, Index(("01", "02"), ("cat",)), "no item in common: '01', '02' in the reference"),
     "positional labels": (A, positional([[1, 0, 0], [0, 1, 0], [1, 1, 0]]), "expected 3"),

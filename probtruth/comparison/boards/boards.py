@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
-from probtruth.comparison.boards.fit import Fit, need_connected
+from probtruth.comparison.boards.fit import Fit, first_equal, need_connected
 from probtruth.comparison.boards.notes import LEAST_DF, beyond, notes_on, unknown
 from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
@@ -186,6 +186,9 @@ def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[V
         here = np.ix_(finite, np.flatnonzero(of_item == group))
         need_connected(values[here], names, plan.group_names[group] if plan.grouped else None)
         fit = Fit.of(Columns.of_items(values[here], of_item[of_item == group]))
+        # models of like scores may differ under a label
+        together = np.concatenate([its[here] for its in given], axis=1)
+        fit = replace(fit, alike=first_equal(Columns.of_items(together, np.zeros(together.shape[1], np.int64))))
         for one, its in zip(made, given, strict=True):
             one[here] = fit.filled(its[here])
     return made

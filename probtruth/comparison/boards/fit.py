@@ -70,7 +70,7 @@ class Fit:
         # the level is that at which the items' worth averages to 0
         share = count * seen.any(0) / count[seen.any(0)].sum()
         level = (item_mean - contrast @ average) @ share
-        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve, _first_equal(columns))
+        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve, first_equal(columns))
 
     @property
     def n_items(self) -> int:
@@ -147,7 +147,7 @@ def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
     return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
 
 
-def _first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
+def first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
     """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
     first: dict[bytes, int] = {}
     found = [first.setdefault(row.tobytes(), at) for at, row in enumerate(columns.values)]

@@ -1,6 +1,6 @@
 """Exports of annotation tools: Argilla, Label Studio and Prodigy."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from probtruth.errors import InputError
@@ -18,10 +18,10 @@ from probtruth.io.json_values import (
 )
 from probtruth.io.loaders.votes import Vote, annotations_of, label_text
 from probtruth.types import Annotations
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import GivenNames, StrPath
 
 
-def read_argilla(path: StrPath, question: MaybeText = None, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_argilla(path: StrPath, question: MaybeText = None, labels: GivenNames = None) -> Annotations:
     r"""Annotations from an export of Argilla (JSON), by `dataset.records.to_json` of version 2.
 
     Responses are labels, but for those that the export marks as drafts or discarded; most exports do not: filter the
@@ -66,7 +66,7 @@ def read_label_studio(
     path: StrPath,
     question: MaybeText = None,
     item: MaybeText = None,
-    labels: Iterable[str | int] | None = None,
+    labels: GivenNames = None,
 ) -> Annotations:
     r"""Annotations from an export of Label Studio (JSON).
 
@@ -110,7 +110,7 @@ def _of_label_studio(path: StrPath, item: MaybeText) -> Iterator[Vote]:
                     yield Vote(name, annotator, label, result.at(as_name, "from_name"), task.where)
 
 
-def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
     r"""Annotations from `prodigy db-out` (JSONL), of the interfaces `choice` and `classification`.
 
     With `choice` the label is the option that was accepted, and items are inputs (`_input_hash`). With one `label` to
@@ -130,15 +130,14 @@ def read_prodigy(path: StrPath, labels: Iterable[str | int] | None = None) -> An
     >>> pt.loaders.read_prodigy(path).index.labels
     ('bad', 'good')
     """
-    votes: list[Vote] = []
-    options: set[str] = set()
+    votes = []
+    options = set()
     for row in read_rows(path, "task"):
         answer = row.get("answer")
         if answer not in ("accept", "reject", "ignore"):
-            problem = "an answer: accept, reject or ignore"
             raise InputError(
                 described(answer),
-                problem,
+                "an answer: accept, reject or ignore",
                 DB_OUT,
                 f"{row.where}, 'answer'",
             )

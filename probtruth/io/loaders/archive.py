@@ -20,11 +20,10 @@ class Archive:
         self.members = {info.filename: info for info in self.file.infolist()}
         size, most = sum(info.file_size for info in self.file.infolist()), min(LARGEST, max(SPARE, TIMES * len(data)))
         if size > most:
-            hint = "Archives of logs do not grow so much; check where the file comes from."
             raise InputError(
                 f"an archive that grows from {len(data)} to {size} bytes",
                 f"at most {most}",
-                hint,
+                "Archives of logs do not grow so much; check where the file comes from.",
                 name,
             )
 
@@ -36,7 +35,7 @@ class Archive:
                 f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
                 "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
             )
-        content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
+        content = _sound(lambda: self.file.read(self.members[member]), where)
         return content
 
     def parsed(self, member: str) -> Any:
@@ -55,10 +54,9 @@ def _sound(read: Callable[[], Any], where: str) -> Any:
     try:
         return read()
     except Exception as error:  # zip files and each compression have their own, none of them a common one
-        hint = "Copy or write it again."
         raise InputError(
             f"a zip archive that is not sound ({error})",
             "a whole one",
-            hint,
+            "Copy or write it again.",
             where,
         ) from None

@@ -1,7 +1,7 @@
 """Items with all their votes in one cell of JSON lines, as ChaosNLI and SNLI publish them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import Record, as_it_is, as_name, described, read_rows, split
 from probtruth.types import Annotations
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import GivenNames, StrPath
 
 # Keys that hold votes, the first that a file has; of `label_count` the labels must be known.
 VOTES = ("label_counter", "annotator_labels", "label_count")
@@ -20,7 +20,7 @@ LARGEST = 2**31  # More votes than an item can have
 
 
 def read_chaosnli(
-    path: StrPath, labels: Iterable[str | int] | None = None, item: MaybeText = None, votes: MaybeText = None
+    path: StrPath, labels: GivenNames = None, item: MaybeText = None, votes: MaybeText = None
 ) -> Annotations:
     r"""Annotations from JSON lines in which one cell holds all votes on an item.
 
@@ -44,7 +44,7 @@ def read_chaosnli(
     (('c', 'e', 'n'), [[0, 70, 30]])
     """
     known = None if labels is None else [as_name(label, "labels") for label in labels]
-    counts: dict[str, Mapping[str, int]] = {}
+    counts = {}
     for row in read_rows(path, "item"):
         name = row.at(as_name, item or _first(row, ITEMS, "item", "--item"))
         if name in counts:
@@ -71,11 +71,10 @@ def _first(row: Record, keys: Texts, option: str, flag: str) -> str:
     for key in keys:
         if key in row:
             return key
-    hint = f"Name the key: {option}=... (command line: {flag})."
     raise InputError(
         f"an object with the keys {shortlist(row)}",
         f"one of {shortlist(keys)}",
-        hint,
+        f"Name the key: {option}=... (command line: {flag}).",
         row.where,
     )
 
@@ -90,11 +89,10 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
         known = labels or []
         if len(known) != len(cell):
             named = f"{len(known)} labels" if known else "labels without names"
-            hint = "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c'])."
             raise InputError(
                 f"{len(cell)} counts for {named}",
                 "one count for each label",
-                hint,
+                "Name them in the order of the counts: pt.loaders.read_chaosnli(path, labels=['e', 'n', 'c']).",
                 where,
             )
         cell = dict(zip(known, cell, strict=True))
@@ -108,12 +106,10 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
     listed = row.get("annotators")
     annotators = row.at(split, "annotators") if isinstance(listed, (str, list)) else []
     if not cell.keys().isdisjoint(map(str, annotators)):
-        problem = f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})"
-        hint = "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi)."
         raise InputError(
-            problem,
+            f"an object of annotators, since 'annotators' has the same names ({shortlist(cell, 3)})",
             "an object of counts by label",
-            hint,
+            "Read it as LeWiDi's: pt.loaders.read_lewidi(path) (command line: --format lewidi).",
             where,
         )
     for label, count in cell.items():

@@ -5,7 +5,7 @@ Which files a loader reads: one, several, a folder of them, or some for each mod
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,51 +40,14 @@ class LogSample:
     row: Any = None  # the whole of it, where more than scores is read
 
 
-@dataclass(frozen=True)
-class Listing:
-    """What there is to compare in logs: models, tasks with their numbers of items, and metrics by task and filter."""
-
-    models: list[str]
-    tasks: dict[str, int]
-    of_tasks: Mapping[str, Mapping[str, Iterable[str]]]
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics of all tasks."""
-        return sorted({name for filters in self.of_tasks.values() for names in filters.values() for name in names})
-
-
-def listing(samples: Iterable[LogSample]) -> Listing:
-    """What a user who does not know the names can choose from."""
-    models: dict[str, None] = {}
-    items: dict[str, set[str]] = {}
-    metrics: dict[str, dict[str, dict[str, None]]] = {}
-    for one in samples:
-        models[one.model] = None
-        items.setdefault(one.task, set()).add(one.item)
-        of_filter = metrics.setdefault(one.task, {}).setdefault(one.filter, {})
-        of_filter.update(dict.fromkeys(one.values))
-    tasks = {task: len(items[task]) for task in sort_names(items)}
-    return Listing(list(models), tasks, {task: metrics[task] for task in tasks})
-
-
-def choose(
-    names: Collection[str], wanted: MaybeText, option: str, flag: str, where: str, none: str = "", hint: str = ""
-) -> str:
+def choose(names: Collection[str], wanted: MaybeText, option: str, flag: str, where: str) -> str:
+    """The name that is wanted, or the only one."""
     known = sorted(names)
-    if not known:
-        raise InputError(
-            none,
-            f"one {option}",
-            hint,
-            where,
-        )
     if wanted is not None:
         return one_of(wanted, known, option)
     if len(known) > 1:
-        listed = f"several {option}s: {shortlist(known, 20)}"
         raise InputError(
-            listed,
+            f"several {option}s: {shortlist(known, 20)}",
             f"one {option}",
             check.choose(option, known[0], flag),
             where,
@@ -110,11 +73,13 @@ def scores_by(
 ) -> Scores:
     """The samples as scores by one of their metrics, the `usual` one if it is there; others lack an answer."""
     names = {name for one in samples for name in one.values}
+    if not names:
+        raise InputError(f"no {tool.option}", f"one {tool.option}", tool.unscored, tool.what)
     if metric is None and usual in names:
         metric = usual
-    chosen = choose(names, metric, tool.option, "--score", tool.what, f"no {tool.option}", tool.unscored)
-    scored: list[tuple[LogSample, float]] = []
-    ways: set[bool | None] = set()
+    chosen = choose(names, metric, tool.option, "--score", tool.what)
+    scored = []
+    ways = set()
     for one in samples:
         value = one.values.get(chosen)
         if value is not None:
@@ -142,19 +107,16 @@ def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_be
     columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
     notes: Texts = ()
     if different:
-        ids: dict[MaybeText, set[str]] = {}
-        for one in samples:
-            ids.setdefault(one.content, set()).add(one.item)
-        moved = any(len(ids[one.content]) > 1 for one in samples if one.item in different)
+        elsewhere = _varying((str(one.content), one.item) for one in samples)
+        moved = any(one.content in elsewhere for one in samples if one.item in different)
         left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
-        elsewhere = ", some of which stand under other ids" if moved else ""
-        notes = (f"{left_out}: under the same id, models have different questions{elsewhere}",)
+        ids = ", some of which stand under other ids" if moved else ""
+        notes = (f"{left_out}: under the same id, models have different questions{ids}",)
         if len(set(columns["item"])) < 2:
-            hint = "Run every model on the same samples of the task, in the same order."
             raise InputError(
                 notes[0],
                 "the same question under an id, for two items at least",
-                hint,
+                "Run every model on the same samples of the task, in the same order.",
                 tool.what,
             )
     table = Scores.from_frame(
@@ -171,7 +133,7 @@ def differences(samples: Sequence[LogSample], tool: Tool) -> Audit:
     """The items that are another question, or were asked in other words, in some of the samples."""
     once(
         (((sample.item, sample.model, sample.replicate), sample.where) for sample in samples),
-        lambda key: f"item {quote(key[0])} of model {quote(key[1])} again",
+        "item {} of model {} again",
         "every item of a model once",
         tool.repeated,
     )
@@ -193,17 +155,12 @@ def _varying(pairs: Iterable[tuple[str, MaybeText]]) -> set[str]:
     return {item for item, value in pairs if value is not None and first.setdefault(item, value) != value}
 
 
-def once[K: Texts](places: Iterable[tuple[K, str]], again: Callable[[K], str], expected: str, hint: str) -> None:
+def once(places: Iterable[tuple[Texts, str]], again: str, expected: str, hint: str) -> None:
     """Raises at the second time that a key stands in the pairs of key and position; `again` puts it into words."""
-    first: dict[K, str] = {}
+    first: dict[Texts, str] = {}
     for key, where in places:
         if key in first:
-            raise InputError(
-                f"{again(key)} (first: {first[key]})",
-                expected,
-                hint,
-                where,
-            )
+            raise InputError(f"{again.format(*map(quote, key))} (first: {first[key]})", expected, hint, where)
         first[key] = where
 
 
@@ -240,7 +197,7 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
             redacted(str(file)),
         )
     where = location(file)
-    paths: list[Path] = []
+    paths = []
     for one in matching(where) or [where]:
         if not guarded(one, one.is_dir):
             paths.append(one)

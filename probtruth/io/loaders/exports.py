@@ -3,7 +3,7 @@
 These are doccano, Potato, Labelbox and the data sets of the shared tasks Learning with Disagreements (LeWiDi).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from probtruth.check import quote
 from probtruth.errors import InputError
@@ -22,14 +22,14 @@ from probtruth.io.json_values import (
 from probtruth.io.loaders.collect import log_files
 from probtruth.io.loaders.votes import Vote, annotations_of
 from probtruth.types import Annotations
-from probtruth.types.arguments import Files, StrPath
+from probtruth.types.arguments import Files, GivenNames, StrPath
 
 DOCCANO = ("*.jsonl",)
 POTATO = ("annotated_instances.jsonl",)
 SPANS = "Spans are no labels of an item: export a project of text classification."
 
 
-def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_doccano(files: Files, labels: GivenNames = None) -> Annotations:
     r"""Annotations from exports of doccano (JSONL), a file for each user, whose name is that of the file.
 
     Texts without a label were not annotated. Spans, and texts with several labels, are not read.
@@ -47,7 +47,7 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
     >>> pt.loaders.read_doccano(folder).counts().tolist()
     [[1, 1]]
     """
-    votes: list[Vote] = []
+    votes = []
     listed = log_files(files, DOCCANO)
     for user, path in listed:
         for row in read_rows(path, "text"):
@@ -64,7 +64,7 @@ def read_doccano(files: Files, labels: Iterable[str | int] | None = None) -> Ann
     return annotations_of(votes, None, labels, "question", listed[0][1])
 
 
-def read_potato(files: Files, question: MaybeText = None, labels: Iterable[str | int] | None = None) -> Annotations:
+def read_potato(files: Files, question: MaybeText = None, labels: GivenNames = None) -> Annotations:
     r"""Annotations from Potato: `USER/annotated_instances.jsonl` in its folder of output.
 
     Single choices and Likert scales are labels. Spans and text fields are not read, nor are several choices at once.
@@ -85,7 +85,7 @@ def read_potato(files: Files, question: MaybeText = None, labels: Iterable[str |
     >>> annotations.index.annotators, annotations.index.labels
     (('ann',), ('good',))
     """
-    votes: list[Vote] = []
+    votes = []
     listed = log_files(files, POTATO)
     for user, path in listed:
         annotator = user or path.resolve().parent.name
@@ -102,7 +102,7 @@ def read_potato(files: Files, question: MaybeText = None, labels: Iterable[str |
 
 
 def read_labelbox(
-    path: StrPath, question: MaybeText = None, item: MaybeText = None, labels: Iterable[str | int] | None = None
+    path: StrPath, question: MaybeText = None, item: MaybeText = None, labels: GivenNames = None
 ) -> Annotations:
     r"""Annotations from an export of Labelbox (NDJSON): its classifications with a radio answer or a checklist.
 
@@ -150,7 +150,7 @@ def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
                         yield Vote(name, annotator, chosen, one.at(as_name, "name"), label.where)
 
 
-def read_lewidi(path: StrPath, labels: Iterable[str | int] | None = None, votes: MaybeText = None) -> Annotations:
+def read_lewidi(path: StrPath, labels: GivenNames = None, votes: MaybeText = None) -> Annotations:
     r"""Annotations from a data set of Learning with Disagreements (LeWiDi): JSON, an object of items.
 
     `annotations` is an object of labels by annotator, or a list (in one text, with commas) beside `annotators`. The
@@ -181,9 +181,8 @@ def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
             annotators = row.at(split, "annotators")
             listed = row.at(split, votes)
             if len(listed) != len(annotators):
-                problem = f"{len(listed)} annotations of {len(annotators)} annotators"
                 raise InputError(
-                    problem,
+                    f"{len(listed)} annotations of {len(annotators)} annotators",
                     "one of each",
                     "Check that item.",
                     row.where,

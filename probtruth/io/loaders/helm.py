@@ -1,14 +1,12 @@
 """HELM (crfm-helm): `per_instance_stats.json` of each run."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from probtruth import check
-from probtruth.check import one_of, quote
+from probtruth.check import MaybeStrings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -32,7 +30,7 @@ def read_helm(
     metric: MaybeText = None,
     perturbation: MaybeText = None,
     higher_is_better: bool | None = None,
-    split: str | Sequence[str] | None = None,
+    split: str | MaybeStrings = None,
 ) -> Scores:
     r"""Scores from HELM's statistics of each instance.
 
@@ -62,25 +60,25 @@ def read_helm(
     (('small',), ('quiz:subject=birds/id1',), [[1.0]])
     """
     found = instances(files, perturbation)
-    splits = Counter(one.filter for one in found)
-    read = [*splits]
+    splits = sorted({one.filter for one in found})
+    read = splits
     if split is not None:
-        read = [one_of(name, sorted(splits), "split") for name in ([split] if isinstance(split, str) else split)]
+        read = [one_of(name, splits, "split") for name in ([split] if isinstance(split, str) else split)]
     elif TEST in splits:
         read = [TEST]
-    scores = scores_by([one for one in found if one.filter in read], TOOL, metric, higher_is_better)
-    others: list[str] = []
-    for other in sorted(set(splits).difference(read)):
-        others.append(f"{check.count(splits[other], 'instance')} of the split {quote(other)}")
-    if split is not None or not others:
+    chosen = [one for one in found if one.filter in read]
+    scores = scores_by(chosen, TOOL, metric, higher_is_better)
+    if split is not None or len(chosen) == len(found):
         return scores
-    note = f"left out {' and '.join(others)}, read with split= (command line: --filter)"
+    others = shortlist(name for name in splits if name not in read)
+    left_out = check.count(len(found) - len(chosen), "instance")
+    note = f"left out {left_out} of the split {others}, read with split= (command line: --filter)"
     return replace(scores, notes=(*scores.notes, note))
 
 
 def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
     """The instances in files, as they are or under a perturbation."""
-    found: list[LogSample] = []
+    found = []
     for model, path in log_files(files, PATTERNS):
         run = path.resolve().parent.name
         group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
@@ -108,22 +106,19 @@ def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
 
 def _stats(record: Record) -> tuple[dict[str, Any], str]:
     """The statistics of an instance by name, and the split that they name (empty where they name none)."""
-    stats: dict[str, Any] = {}
+    stats = {}
     split = ""
     for stat in record.at(as_objects, "stats"):
         about = stat.at(as_object, "name")
         name = about.at(as_name, "name")
         if name in stats:
-            problem = f"the statistic {quote(name)} twice"
             raise InputError(
-                problem,
-                "every statistic once",
-                "Check the run.",
-                record.where,
+                f"the statistic {quote(name)} twice", "every statistic once", "Check the run.", record.where
             )
-        stats[name] = stat.get("mean")
+        if stat.get("mean") is not None:
+            stats[name] = stat["mean"]
         split = split or str(about.get("split") or "")
-    return {name: mean for name, mean in stats.items() if mean is not None}, split
+    return stats, split
 
 
 def _model(path: Path, run: str) -> str:
@@ -144,7 +139,7 @@ def _model(path: Path, run: str) -> str:
 
 def _inputs(path: Path) -> dict[str, str]:
     """Digests of the instances' inputs, if the run has them."""
-    inputs: dict[str, str] = {}
+    inputs = {}
     for instance in read_objects(path, "instance") if path.is_file() else ():
         if instance.get("perturbation") is None:
             inputs[str(instance.get("id"))] = digest([instance.get("input"), instance.get("references")])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import quote
+from probtruth.check import MaybeNumber, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -101,8 +101,8 @@ def _of_file(model: MaybeText, path: Path) -> Iterator[LogSample]:
 
 def _values(scores: Record) -> tuple[dict[str, Any], dict[str, bool]]:
     """The value of each scorer, and of each part of a score of several; and those of which more is better."""
-    values: dict[str, Any] = {}
-    upward: dict[str, bool] = {}
+    values = {}
+    upward = {}
     for scorer in scores:
         value = scores.at(as_object, scorer).get("value")
         parts = {scorer: value}
@@ -144,7 +144,7 @@ def _archived(log: Archive) -> tuple[Record, Any]:
     return header, [log.parsed(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _decimal(text: object) -> float | None:
+def _decimal(text: object) -> MaybeNumber:
     """The finite number that a text holds."""
     try:
         value = float(text) if isinstance(text, str) else math.nan

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import did_you_mean, one_of, quote, shortlist
+from probtruth.check import MaybeStrings, did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -43,7 +43,7 @@ def read_lm_eval_samples(
     metric: ByTask = None,
     filter: ByTask = None,
     higher_is_better: bool | None = None,
-    tasks: str | Sequence[str] | None = None,
+    tasks: str | MaybeStrings = None,
 ) -> Scores:
     r"""Scores from the sample logs of the lm-evaluation-harness (`lm_eval --log_samples`).
 
@@ -80,7 +80,7 @@ def read_lm_eval_samples(
     filters = _chosen("filter", filter, of_tasks)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _chosen("metric", metric, {task: sample.values for task, sample in firsts.items()})
-    scored: list[tuple[LogSample, float]] = []
+    scored = []
     for one in samples:
         if one.filter == filters[one.task]:
             values = Record(one.values, one.where)
@@ -106,18 +106,15 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
     for task in named:
         if task != OTHERS:
             one_of(task, list(there), "task")
-    chosen: dict[str, str] = {}
-    lacking: dict[str, str] = {}
+    chosen = {}
+    lacking = {}
     for task, names in there.items():
         if not names:
-            hint = (
-                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
-                "--task NAME)."
-            )
             raise InputError(
                 f"no {what} of the task {quote(task)} that is one number",
                 f"one {what}",
-                hint,
+                "The harness computes the others over all samples at once: leave them out, tasks=[...] (command line: "
+                "--task NAME).",
                 TOOL.what,
             )
         first = next(iter(names))
@@ -138,7 +135,7 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
     )
 
 
-def by_task(words: Sequence[str] | None, every: MaybeText = None) -> ByTask:
+def by_task(words: MaybeStrings, every: MaybeText = None) -> ByTask:
     """`TASK=NAME` words as {task: name}; a name without a task is for all that are not named."""
     named = {} if every is None else {OTHERS: every}
     for word in words or ():
@@ -155,7 +152,7 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
         return next(iter(tasks))
-    parts: list[str] = []
+    parts = []
     for measure, of_measure in tasks.items():
         more = f" and {len(of_measure) - 3} more" if len(of_measure) > 3 else ""
         parts.append(f"{', '.join(of_measure[:3])}{more} by {measure}")
@@ -164,7 +161,7 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
 
 def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated: bool | None) -> bool:
     """Whether higher is better: as the caller says, else as the run says, else by the names of the metrics."""
-    upward: dict[bool, str] = {}
+    upward = {}
     for task, metric in metrics.items():
         way = firsts[task].upward.get(metric) if stated is None else stated
         upward[orientation.upward(metric, way, TOOL.what)] = f"{quote(metric)} of {quote(task)}"
@@ -179,9 +176,9 @@ def _upward(firsts: Mapping[str, LogSample], metrics: Mapping[str, str], stated:
     return next(iter(upward))
 
 
-def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[LogSample]:
+def samples_in(files: Files, tasks: str | MaybeStrings = None) -> list[LogSample]:
     """The samples of the tasks that are wanted (None: of all) in the files."""
-    samples: list[LogSample] = []
+    samples = []
     run_of = cache(_run)
     for given, path in log_files(files, PATTERNS):
         match = TASK.fullmatch(path.name)
@@ -232,7 +229,7 @@ def samples_in(files: Files, tasks: str | Sequence[str] | None = None) -> list[L
 def _numbers(row: Record) -> dict[str, Any]:
     """The metrics that are one number, in the harness's order."""
     listed = row.get("metrics")
-    found: dict[str, Any] = {}
+    found = {}
     for key in (*(listed if isinstance(listed, list) else ()), *row):
         if isinstance(key, str) and key not in OWN and isinstance(row.get(key), (int, float)):
             found[key] = row[key]
@@ -253,8 +250,8 @@ def _run(folder: Path, date: str) -> tuple[str, Record]:
     """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
     files = dated or sorted(folder.glob("results*.json"))
-    runs: list[Record] = []
-    models: set[str] = set()
+    runs = []
+    models = set()
     for file in files:
         run = as_object(*read_json(file))
         runs.append(run)

@@ -1,14 +1,13 @@
 """Distributions over the choices of multiple-choice tasks, from the logs of the lm-evaluation-harness."""
 
 import math
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from probtruth.check import one_of, quote
+from probtruth.check import MaybeStrings, one_of, quote
 from probtruth.errors import InputError
 from probtruth.io.json_values import Record, as_list, as_name, described
 from probtruth.io.loaders.collect import LogSample, differences
@@ -23,7 +22,7 @@ MOST = 1000  # How many choices an item may have
 def read_lm_eval_choices(
     files: Files,
     normalise: Literal["none", "characters"] = "none",
-    tasks: str | Sequence[str] | None = None,
+    tasks: str | MaybeStrings = None,
 ) -> tuple[Predictions, Truth]:
     r"""Distributions over the choices of multiple-choice tasks, and the right choices, from the harness's sample logs.
 
@@ -55,7 +54,7 @@ def read_lm_eval_choices(
     same = [one for one in choices if one.item not in different]
     labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
     tables: dict[str, dict[str, list[Any]]] = {}
-    right: dict[str, str] = {}
+    right = {}
     for one in same:
         columns = tables.setdefault(one.model, {name: [] for name in ("item", *labels)})
         logs = one.values["logs"]
@@ -72,7 +71,7 @@ def read_lm_eval_choices(
 def _choice(sample: LogSample, normalise: str) -> LogSample:
     """The sample with the log-weights of its choices (up to a constant), and the position of the right one."""
     where = sample.where
-    row: Record = sample.row
+    row = sample.row
     logs = [_log_likelihood(entry, where) for entry in row.at(as_list, "filtered_resps")]
     contexts, words = _requests(row, len(logs))
     half = len(logs) // 2
@@ -124,17 +123,16 @@ def _requests(row: Record, n_choices: int) -> tuple[list[Any], list[str]]:
     if "arguments" not in row:
         return [], []
     arguments = row["arguments"]
-    contexts: list[Any] = []
-    words: list[str] = []
+    contexts = []
+    words = []
     for request in arguments.values() if isinstance(arguments, dict) else row.at(as_list, "arguments"):
         pair = [request.get("arg_0"), request.get("arg_1")] if isinstance(request, dict) else request
         if isinstance(pair, list) and len(pair) > 1 and isinstance(pair[1], str):
             contexts.append(pair[0])
             words.append(pair[1].strip())
     if len(words) != n_choices:
-        problem = f"{len(words)} requests for {n_choices} answers"
         raise InputError(
-            problem,
+            f"{len(words)} requests for {n_choices} answers",
             "one for each",
             "Check the file.",
             f"{row.where}, 'arguments'",

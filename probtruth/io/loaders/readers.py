@@ -1,14 +1,15 @@
 """The reader of each tool's files, and which options of a reading it takes under which name."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from probtruth.check import MaybeStrings, Strings
 from probtruth.errors import InputError
 from probtruth.io import loaders
 from probtruth.io.formats import ANNOTATION_TOOLS, SCORE_TOOLS, LabelReading, MaybeText, Reading, ScoreReading
 from probtruth.io.loaders import helm, inspect_logs, lm_eval, results
-from probtruth.io.loaders.collect import Listing, LogSample, listing
+from probtruth.io.loaders.collect import LogSample
 from probtruth.types import Annotations, Scores
 from probtruth.types.arguments import Files
 
@@ -19,15 +20,15 @@ class Reader:
 
     read: Callable[..., Any]
     arguments: Mapping[str, str] = field(default_factory=dict)
-    samples: Callable[[Files], Sequence[LogSample]] | None = None
+    samples: Callable[[Files], list[LogSample]] = lambda _: []
 
 
 def _read_lm_eval(
     files: Files,
     score: MaybeText,
-    metric: Sequence[str] | None,
-    filter: Sequence[str] | None,
-    task: Sequence[str] | None,
+    metric: MaybeStrings,
+    filter: MaybeStrings,
+    task: MaybeStrings,
     higher_is_better: bool | None,
 ) -> Scores:
     metrics = lm_eval.by_task(metric, score)
@@ -74,46 +75,37 @@ OF_SCORES = {
 
 def read_scores_of(tool: str, files: Files, how: ScoreReading, where: str) -> Scores:
     """Scores from the logs of a harness, of which the first lies at `where`."""
-    scores: Scores = _read(tool, files, how, "scores", "Give it as --annotations of `probtruth run`.", where)
+    scores = _read(tool, files, how, "scores", "Give it as --annotations of `probtruth run`.", where)
     return scores
 
 
-def read_labels_of(tool: str, table: Any, how: LabelReading, labels: Sequence[str] | None) -> Annotations:
+def read_labels_of(tool: str, table: Any, how: LabelReading, labels: MaybeStrings) -> Annotations:
     """Annotations from the file or folder that a tool exported, as a table that is none."""
     hint = "Logs hold scores: give them to `probtruth compare`."
-    annotations: Annotations = _read(tool, table.path, how, "annotations", hint, table.name, labels=labels)
+    annotations = _read(tool, table.path, how, "annotations", hint, table.name, labels=labels)
     return annotations
 
 
 def _read(tool: str, files: Files, how: Reading, expected: str, hint: str, where: str, **more: Any) -> Any:
     used = OF_SCORES if isinstance(how, ScoreReading) else OF_LABELS
     if tool not in used:
-        got = f"a log of {tool}" if tool in SCORE_TOOLS else f"an export of {tool}"
-        raise InputError(got, expected, hint, where)
+        raise InputError(f"a log of {tool}" if tool in SCORE_TOOLS else f"an export of {tool}", expected, hint, where)
     refuse_unused(how, tool, used, where)
     reader = READERS[tool]
     arguments = {name: getattr(how, option) for option, name in reader.arguments.items()}
     return reader.read(files, **arguments, **more)
 
 
-def refuse_unused(how: Reading, form: str, used: Mapping[str, Sequence[str]], where: str) -> None:
+def refuse_unused(how: Reading, form: str, used: Mapping[str, Strings], where: str) -> None:
     """Raises for what was said and does nothing for files of this form."""
     for name, value in vars(how).items():
         said = value not in (None, ()) and (name, value) != ("transpose", False)
         if said and name != "format" and name not in used[form]:
             flag = "--lower-is-better" if value is False else "--" + name.replace("_", "-")
             fits = [other for other, names in used.items() if name in names]
-            wanted = f"files of {' or '.join(fits)}"
             raise InputError(
                 f"{flag} with files of {form}",
-                wanted,
+                f"files of {' or '.join(fits)}",
                 "Leave it out.",
                 where,
             )
-
-
-def listed_in(tool: str, files: Files) -> Listing:
-    """What there is to compare in the logs of a tool."""
-    samples = READERS[tool].samples
-    assert samples is not None
-    return listing(samples(files))

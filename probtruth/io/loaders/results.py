@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from probtruth import check
-from probtruth.check import shortlist
+from probtruth.check import MaybeNumber, shortlist
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
 from probtruth.io.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
@@ -50,7 +50,7 @@ def read_promptfoo(files: Files, metric: MaybeText = None) -> Scores:
 
 def promptfoo(files: Files) -> list[LogSample]:
     """The results in files, those with one content as replicates of one item."""
-    samples: list[LogSample] = []
+    samples = []
     times: Counter[tuple[str, str]] = Counter()
     first: dict[str, str] = {}  # the first test with the same content
     for given, path in log_files(files, PROMPTFOO):
@@ -118,8 +118,8 @@ def read_alpaca_eval(files: Files) -> Scores:
 
 def alpaca_eval(files: Files) -> list[LogSample]:
     """How often each model wins against the reference model; of one model, also how often that wins."""
-    samples: list[LogSample] = []
-    references: set[str] = set()
+    samples = []
+    references = set()
     for model, path in log_files(files, ALPACA):
         for row in read_rows(path, "record"):
             instruction = row.at(as_name, "instruction")
@@ -135,12 +135,10 @@ def alpaca_eval(files: Files) -> list[LogSample]:
             )
             samples.append(sample)
     if len(references) > 1:
-        problem = f"several reference models: {shortlist(sorted(references))}"
-        hint = "Read the files of one reference."
         raise InputError(
-            problem,
+            f"several reference models: {shortlist(sorted(references))}",
             "one, against which all models were judged",
-            hint,
+            "Read the files of one reference.",
             TOOL.what,
         )
     if len({sample.model for sample in samples}) == 1:
@@ -152,7 +150,7 @@ def alpaca_eval(files: Files) -> list[LogSample]:
     return samples
 
 
-def _win(row: Record) -> float | None:
+def _win(row: Record) -> MaybeNumber:
     """1 where the second model is preferred, 0 where the first is; None where the judge's answer was not understood."""
     preference = row.get("preference")
     if preference is None or preference != preference or preference == -1:
@@ -198,7 +196,7 @@ def read_every_eval_ever(files: Files, metric: MaybeText = None, higher_is_bette
 
 def every_eval_ever(files: Files) -> list[LogSample]:
     """The samples in files; several results of a sample are its scores by the names of their metrics."""
-    samples: list[LogSample] = []
+    samples = []
     for given, path in log_files(files, EVERY_EVAL):
         of_results = _aggregate(path)
         rows = [*read_rows(path, "sample")]
@@ -217,7 +215,7 @@ def every_eval_ever(files: Files) -> list[LogSample]:
             if several:
                 values = {str(about.get("metric_name") or result): evaluation.get(SCORE)}
             lower = about.get("lower_is_better")
-            upward: dict[str, bool] = {}
+            upward = {}
             if isinstance(lower, bool):
                 upward = dict.fromkeys(values, not lower)
             elif evaluation.get(SCORE) == evaluation.get(CORRECT):  # a score that says no more than right or wrong
@@ -244,7 +242,7 @@ def every_eval_ever(files: Files) -> list[LogSample]:
 def _aggregate(path: Path) -> dict[str, Record]:
     """What the aggregate beside samples says of each metric, by the id of its result and the name of its evaluation."""
     file = path.with_name(path.name.replace("_samples.jsonl", ".json"))
-    found: dict[str, Record] = {}
+    found = {}
     if file != path and file.is_file():
         for result in as_object(*read_json(file)).at(as_objects, "evaluation_results", []):
             about = result.at(as_object, "metric_config", {})

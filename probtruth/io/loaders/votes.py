@@ -11,7 +11,7 @@ from probtruth.io.formats import MaybeText
 from probtruth.io.json_values import as_name, as_number
 from probtruth.io.loaders.collect import choose, once
 from probtruth.types import Annotations
-from probtruth.types.arguments import StrPath
+from probtruth.types.arguments import GivenNames, StrPath
 
 
 class Vote(NamedTuple):
@@ -25,7 +25,7 @@ class Vote(NamedTuple):
 
 
 def annotations_of(
-    votes: Iterable[Vote], question: MaybeText, labels: Iterable[object] | None, option: str, path: StrPath
+    votes: Iterable[Vote], question: MaybeText, labels: GivenNames, option: str, path: StrPath
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
@@ -41,7 +41,7 @@ def annotations_of(
     chosen = [vote for vote in votes if vote.question == question]
     once(
         (((vote.item, vote.annotator), vote.where) for vote in chosen),
-        lambda key: f"item {check.quote(key[0])} labelled again by {check.quote(key[1])}",
+        "item {} labelled again by {}",
         "one label from each annotator",
         "Remove all but the last of them in the tool, and export again.",
     )

@@ -13,6 +13,7 @@ from probtruth.check import shortlist
 from probtruth.errors import InputError
 from probtruth.io.output.folder import check_out, whole
 from probtruth.redaction import CONTROLS
+from probtruth.types.arguments import StrPath
 
 # Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.
 ESCAPES = {chr(code): repr(chr(code))[1:-1] for code in sorted(CONTROLS) if chr(code) not in "\t\r\n"}
@@ -29,7 +30,7 @@ def safe(frame: DataFrame) -> DataFrame:
     return frame.with_columns(polars.when(risky).then("'" + shown).otherwise(shown).name.keep())
 
 
-def check_new_csv(path: str | Path) -> None:
+def check_new_csv(path: StrPath) -> None:
     """Raises where a CSV cannot be written: nothing in one says whose it is, so none is ever replaced."""
     if Path(path).suffix.lower() != ".csv":
         raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
@@ -51,17 +52,18 @@ def csv_text(frame: DataFrame) -> str:
     return made.fill_nan(None).write_csv()
 
 
-def write_csv(frame: DataFrame, path: str | Path) -> None:
+def write_csv(frame: DataFrame, path: StrPath) -> None:
     Path(path).write_bytes(csv_text(frame).encode())
 
 
-def write_new_csv(frame: DataFrame, path: str | Path, names: Iterable[str], hint: str) -> None:
+def write_new_csv(frame: DataFrame, path: StrPath, names: Iterable[str], hint: str) -> None:
     """Writes a CSV that is read again, never over a file that is there."""
     check_new_csv(path)
     given = DataFrame({"name": list(names)})
     risky = given.filter(given["name"] != safe(given)["name"])["name"].to_list()
     if risky:
-        problem = f"names that a spreadsheet would take for formulas: {shortlist(risky, 3)}"
-        raise InputError(problem, "other names in CSV", hint)
+        raise InputError(
+            f"names that a spreadsheet would take for formulas: {shortlist(risky, 3)}", "other names in CSV", hint
+        )
     with whole(path, lambda _: False) as work:
         write_csv(frame, work)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, shown
+from probtruth.io.tables.json_lines import HALF
 from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
@@ -42,7 +43,7 @@ def whole(out: StrPath, ours: Ours = None) -> Iterator[Path]:
     hidden = f"{_hidden(target)}{secrets.token_hex(6)}"
     work = target.with_name(hidden + WORK)
     aside = target.with_name(hidden + ASIDE)
-    made: list[Path] = []
+    made = []
     with _input_errors(target):
         try:
             _put_back(target)
@@ -120,7 +121,7 @@ def _target(out: StrPath) -> Path:
     text = os.fspath(out) if isinstance(out, os.PathLike) else out
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"{text!r}", "the path of the output", "Name it with --out.")
-    if any("\ud800" <= character <= "\udfff" for character in text):  # which some writers cannot take
+    if HALF.search(text):  # which some writers cannot take
         raise InputError(f"{text!r}, which is not UTF-8", "a path in UTF-8", "Choose another path (--out).")
     if is_address(text):
         raise InputError("an address", "a local path", "Write it here, and copy it afterwards.", redacted(text))
@@ -135,22 +136,26 @@ def _target(out: StrPath) -> Path:
 
 def _replaceable(target: Path, ours: Ours) -> None:
     """Raises unless the path is free, empty or what probtruth wrote."""
+    kind = ""
     if target.is_symlink():
         kind = "a symbolic link"
     elif not target.exists():
         return
     elif ours is not None and not target.is_file():
         kind = "something that is not a plain file"
-    elif ours is not None:
-        kind = "" if not target.stat().st_size or ours(target) else "a file that probtruth did not write"
-    elif not target.is_dir():
+    elif ours is not None and target.stat().st_size and not ours(target):
+        kind = "a file that probtruth did not write"
+    elif ours is None and not target.is_dir():
         kind = "a file"
-    else:
-        others = any(target.iterdir()) and not is_result(target)
-        kind = "a folder with other files than a result of probtruth" if others else ""
+    elif ours is None and any(target.iterdir()) and not is_result(target):
+        kind = "a folder with other files than a result of probtruth"
     if kind:
-        wanted = "a free name, an empty folder or an earlier result of probtruth"
-        raise InputError(kind, wanted, "Choose another path (--out).", shown(target))
+        raise InputError(
+            kind,
+            "a free name, an empty folder or an earlier result of probtruth",
+            "Choose another path (--out).",
+            shown(target),
+        )
 
 
 def _discard(path: Path) -> None:

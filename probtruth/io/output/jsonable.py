@@ -16,27 +16,22 @@ Json = None | bool | int | float | str | list[Any] | dict[str, Any]
 
 def jsonable(value: object) -> Json:
     """The value in JSON's types: NaN and None are null, infinities "inf" and "-inf"; `TypeError` for anything else."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return str(value)
     if isinstance(value, (np.generic, np.ndarray)):
-        return jsonable(value.tolist())
-    if isinstance(value, int):
-        return int(value)
+        value = value.tolist()
+    if value is None or isinstance(value, (bool, str, int)):
+        return value
     if isinstance(value, float):
-        if math.isnan(value):
-            return None
-        return float(value) if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+        known = None if math.isnan(value) else value
+        return known if known is None or math.isfinite(known) else str(known)
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):
-        odd = next((key for key in value if not isinstance(key, (str, int, np.integer)) or isinstance(key, bool)), "")
-        if odd != "":
-            raise TypeError(f"{type(odd).__name__} cannot be a key in JSON")
+        for key in value:
+            if not isinstance(key, (str, int, np.integer)) or isinstance(key, bool):
+                raise TypeError(f"{type(key).__name__} cannot be a key in JSON")
         return {str(key): jsonable(cell) for key, cell in value.items()}
     if isinstance(value, (list, tuple)):
         return [jsonable(cell) for cell in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: jsonable(getattr(value, field.name)) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

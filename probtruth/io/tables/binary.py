@@ -1,6 +1,6 @@
 """Parquet and Arrow files, decoded and then validated by pyarrow: a damaged file is an error."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +10,7 @@ from typing import Any
 import polars
 from polars import DataFrame
 
-from probtruth.check import Source, unique
+from probtruth.check import MaybeStrings, Source, unique
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.tables.read import BINARIES
@@ -29,12 +29,10 @@ class Binary:
     metadata: dict[bytes, bytes]
     read: Callable[[list[str]], Iterable[Any]]
 
-    def parts(self, columns: Sequence[str] | None) -> Iterator[tuple[DataFrame, Source]]:
+    def parts(self, columns: MaybeStrings) -> Iterator[tuple[DataFrame, Source]]:
         """Some rows at a time, with the columns that are needed, and where they stand."""
-        wanted = self.columns
-        if columns is not None:
-            there = set(columns)
-            wanted = [name for name in self.columns if name in there]
+        there = {*self.columns} if columns is None else {*columns}
+        wanted = [name for name in self.columns if name in there]
         before = 0
         with _sound(self.path):
             for part in self.read(wanted):
@@ -47,9 +45,8 @@ class Binary:
                 yield frame, Source(shown(self.path), before=before)
                 before += frame.height
             if before < self.n_rows:
-                problem = "fewer rows than the file says that it has"
                 raise InputError(
-                    problem,
+                    "fewer rows than the file says that it has",
                     "all of them",
                     "Write it again.",
                     shown(self.path),
@@ -85,8 +82,9 @@ def _of_arrow(path: Path) -> Binary:
     with path.open("rb") as stream:
         start = stream.read(8)
     if start.startswith(b"FEA1"):
-        hint = "Write it again with a current library."
-        raise InputError("Feather version 1", "version 2 (Arrow IPC)", hint, shown(path))
+        raise InputError(
+            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
+        )
     if start.startswith(b"ARROW1"):
         file = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
         n_rows = file.count_rows()

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from polars import DataFrame, Series, String
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import Source, quote, shortlist, unique
+from probtruth.check import MaybeStrings, Source, Strings, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
@@ -18,6 +18,7 @@ from probtruth.frames import as_series, by_value, flat, need_columns, polars_nam
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table
 from probtruth.io.tables.wide import all_named, in_probs
+from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
@@ -48,7 +49,7 @@ def item_column(
     item: MaybeText,
     known: Sequence[Series],
     source: Source,
-    others: Sequence[str] = (),
+    others: Strings = (),
 ) -> tuple[str, Texts]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
     name_of_item = "item" if item is None else item
@@ -81,17 +82,15 @@ def item_column(
     )
 
 
-def choose(
-    table: Table, item: MaybeText, index: Index | None, kind: str, labels: Sequence[str] | None = None
-) -> Chosen:
+def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> Chosen:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
     frame, source = table.head
-    known: list[Series] = []
+    known = []
     if index is not None and not index.positional_items:
         known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
     item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
-    used: Sequence[str] = ()
+    used: Strings = ()
     in_order = labels is not None
     if labels is not None:
         used = labels
@@ -109,7 +108,7 @@ def choose(
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
-def _by_position(columns: list[str], item: str, used: Sequence[str], source: Source) -> Chosen:
+def _by_position(columns: list[str], item: str, used: Strings, source: Source) -> Chosen:
     """The columns of an array that was made a table, for the labels in the caller's order."""
     if not used:
         return Chosen(item, {name: name for name in columns}, positional=True)
@@ -151,7 +150,7 @@ def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: 
 def label_columns(
     table: Table,
     item: str,
-    used: Sequence[str],
+    used: Strings,
     kind: str = "probs",
     in_order: bool = False,
     must_be_named: bool = True,
@@ -167,7 +166,7 @@ def label_columns(
 def labels_in(
     frame: DataFrame,
     item: MaybeText,
-    used: Sequence[str],
+    used: Strings,
     source: Source,
     must_be_named: bool = True,
     kind: str = "probs",
@@ -208,17 +207,19 @@ def _no_labels(frame: DataFrame, labels: dict[str, str], used: Collection[str], 
     if len(hits) < 2:
         return {} if values is None or len(names) < 3 or not len(values) else _derived(values, names, hits)
     main = numbers_in(frame, hits, kind)
-    if main is None:
-        return {}
-    if surely_simplex(main):
+    if main is not None and surely_simplex(main):
         return dict.fromkeys(strange, "")
-    if (main != np.floor(main)).any():
+    if main is None or (main != np.floor(main)).any():
         return {}
-    roles = {name: _role(numbers_in(frame, [name]), main) for name in strange}
-    return {name: role for name, role in roles.items() if role is not None}
+    roles = {}
+    for name in strange:
+        role = _role(numbers_in(frame, [name]), main)
+        if role is not None:
+            roles[name] = role
+    return roles
 
 
-def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") -> Float[np.ndarray, "item label"] | None:
+def numbers_in(frame: DataFrame, columns: Strings, kind: str = "probs") -> ItemLabel | None:
     """The columns as numbers, percentages and log-probabilities as probabilities; None where some cell is none."""
     floats = float_columns(frame, columns)
     if floats is None:
@@ -229,22 +230,23 @@ def numbers_in(frame: DataFrame, columns: Sequence[str], kind: str = "probs") ->
 
 def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]:
     """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
-    labels = chosen.labels
-    floats = None if chosen.event else float_columns(table.head[0].head(ENOUGH), [*labels.values()])
-    if floats is None:
-        return []
-    values = as_matrix(floats)
-    plain = (values == np.floor(values)).all(0) | ((values >= 0) & (values <= 1)).all(0)
-    known = np.array([label in used for label in labels])
-    if not known.any() or plain[known].any():
-        return []
-    return [name for name, odd in zip(labels.values(), plain & ~known, strict=True) if odd]
+    odd = []
+    for label, name in chosen.labels.items():
+        values = None if chosen.event else numbers_in(table.head[0].head(ENOUGH), [name])
+        if values is None:
+            return []
+        plain = (values == np.floor(values)).all() or ((values >= 0) & (values <= 1)).all()
+        if plain and label in used:
+            return []
+        if plain:
+            odd.append(name)
+    return odd
 
 
 SUM, LARGEST = "the sum of the others", "the position of the largest of the others"
 
 
-def _role(found: Float[np.ndarray, "item one"] | None, votes: Float[np.ndarray, "item label"]) -> MaybeText:
+def _role(found: Float[np.ndarray, "item one"] | None, votes: ItemLabel) -> MaybeText:
     """What a column is beside votes by label: their sum, which of them is largest, no votes; None for more votes."""
     if found is None or (found != np.floor(found)).any() or (found < 0).any():
         return ""
@@ -256,18 +258,14 @@ def _role(found: Float[np.ndarray, "item one"] | None, votes: Float[np.ndarray, 
     return "" if len(np.unique(column)) == len(column) > 1 else None  # a number of the row
 
 
-def _is_largest(column: Float[np.ndarray, " item"], values: Float[np.ndarray, "item label"]) -> bool:
+def _is_largest(column: Float[np.ndarray, " item"], values: ItemLabel) -> bool:
     """Whether a column says which of others is the largest, by its position from 0 or from 1."""
-    for first in (0, 1):
-        position = column - first
-        if position.min() >= 0 and position.max() < values.shape[1]:
-            chosen = values[np.arange(len(values)), position.astype(int)]
-            if (chosen == values.max(1)).all():
-                return True
-    return False
+    largest = values == values.max(1, keepdims=True)
+    positions = np.arange(values.shape[1])
+    return any((largest & (positions + first == column[:, None])).any(1).all() for first in (0, 1))
 
 
-def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits: Sequence[str]) -> dict[str, str]:
+def _derived(values: ItemLabel, names: Strings, hits: Strings) -> dict[str, str]:
     """Columns that follow from others: the sum of some, perhaps beside one that says which of them is the largest."""
     sums = values.sum(1)
     for at, name in enumerate(names):
@@ -275,15 +273,13 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
         rest = sums - column
         if name in hits or not column.any():
             continue
-        if (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all():  # of probabilities
-            if _is_largest(column, np.delete(values, at, axis=1)):
-                return {name: LARGEST}
-            if np.allclose(column, 1, rtol=0, atol=check_arrays.SUM_TOLERANCE):
-                return {name: SUM}
-        if not check_arrays.may_be_total(name, len(values)):
+        of_probs = (np.abs(rest - 1) <= check_arrays.SUM_TOLERANCE).all()
+        if of_probs and _is_largest(column, np.delete(values, at, axis=1)):
+            return {name: LARGEST}
+        if not of_probs and not check_arrays.may_be_total(name, len(values)):
             continue
         more = rest - column  # what is neither the total nor a part of it
-        if not more.any():
+        if (np.abs(more) <= check_arrays.SUM_TOLERANCE).all():
             return {name: SUM}
         for code in np.flatnonzero(values[0] == more[0]).tolist():
             if code == at or len(names) < 4 or (values[:, code] != more).any():
@@ -293,7 +289,7 @@ def _derived(values: Float[np.ndarray, "item label"], names: Sequence[str], hits
     return {}
 
 
-def by_name(columns: Sequence[str], prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
+def by_name(columns: Strings, prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
     """The columns by the names of their labels; numbers are named by value, but as the other side has them."""
     labels = {name: name.removeprefix(prefix) for name in columns}
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
@@ -303,11 +299,11 @@ def by_name(columns: Sequence[str], prefix: str = "", used: Collection[str] = ()
     return {label: name for name, label in labels.items()}
 
 
-def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
+def _prefix(columns: Strings, used: Strings) -> str:
     """What stands before every label of the reference in the names of columns; empty where these are the labels."""
     if not used or set(used) & set(columns):
         return ""
-    fits: list[str] = []
+    fits = []
     for name in columns:
         prefix = name.removesuffix(used[0])
         if name.endswith(used[0]) and all(prefix + label in columns for label in used):
@@ -315,7 +311,7 @@ def _prefix(columns: Sequence[str], used: Sequence[str]) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def with_event(chosen: Chosen, used: Sequence[str], table: Table, in_order: bool) -> Chosen:
+def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> Chosen:
     """The labels of a table with one column of numbers, which are the probabilities of an event."""
     ((label, column),) = chosen.labels.items()
     source = table.head[1]
@@ -351,14 +347,11 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
-                hint = (
-                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
-                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped."
-                )
                 raise InputError(
                     f"{values[row]}",
                     f"a probability from 0 to {top:g}",
-                    hint,
+                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
+                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped.",
                     source.at(row, column),
                 )
             other = top - values
@@ -380,25 +373,18 @@ def _text(frame: DataFrame, name: str) -> Series:
     return by_value(frames.text(flat(frame, name, Source(), "item")))
 
 
-def of_numbers(frame: DataFrame, names: Sequence[str]) -> list[str]:
-    """The columns, of these, of which at least half of the cells that say anything are numbers."""
-    return [name for name in names if _is_number(frame.get_column(name))]
+def of_numbers(frame: DataFrame, names: Strings) -> list[str]:
+    """The columns, of these, that hold numbers."""
+    return [name for name in names if is_numeric(frame.get_column(name))]
 
 
-def _is_number(column: Series) -> bool:
+def is_numeric(column: Series) -> bool:
+    """Whether at least half of the cells that say anything are numbers."""
     if not isinstance(column.dtype, String):
         return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
-    numbers = column.cast(polars.Float64, strict=False)
-    if numbers.null_count() == 0:  # the quick way
-        return True
-    cells = column.alias("cells").str.strip_chars()
-    n_said = int((cells != "").sum())  # a blank cell says nothing: a benchmark may be scored on few models
-    n_numbers = int(frame_numbers.numeric(cells).is_not_null().sum())
+    n_said = (~frames.blank(column.alias("cells"))).arg_true().len()  # a benchmark may be scored on few models
+    n_numbers = frame_numbers.numeric(column).count()
     return n_said > 0 and n_numbers >= MOST * n_said
-
-
-def some_number(frame: DataFrame, name: str) -> bool:
-    return bool(of_numbers(frame, [name]))
 
 
 def of_truth_values(frame: DataFrame, name: str) -> bool:

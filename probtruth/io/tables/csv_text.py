@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -10,7 +9,7 @@ from io import BytesIO, StringIO
 
 from polars import DataFrame, Series, String
 
-from probtruth.check import Source, shortlist
+from probtruth.check import Source, Strings, shortlist, unique
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -22,16 +21,13 @@ csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
 
 def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
-    header, _, rest = data.lstrip(b"\r\n").partition(b"\n")
-    below = rest.lstrip(b"\r\n").partition(b"\n")[0]
-    in_header = Counter(re.sub(rb'"[^"]*"', b"", header))
-    in_below = Counter(re.sub(rb'"[^"]*"', b"", below))
-    if in_header[ord(usual)]:
-        return usual
-    others: list[str] = []
+    lines = [re.sub(rb'"[^"]*"', b"", line) for line in data.lstrip(b"\r\n").split(b"\n", 3) if line.strip(b"\r")]
+    others = []
     for mark in SEPARATORS:
-        n = in_header[ord(mark)]
-        if n > 0 and n == in_below[ord(mark)]:
+        counts = [line.count(mark.encode()) for line in (*lines, b"", b"")[:2]]
+        if counts[0] and mark == usual:
+            return usual
+        if counts[0] and counts[0] == counts[1]:
             others.append(mark)
     return others[0] if len(others) == 1 else usual
 
@@ -54,7 +50,7 @@ def _patterns(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
 def end_of_rows(data: bytes, separator: str) -> int:
     """Where the last row that is complete ends; 0 where none does."""
     cell, begin = _patterns(separator)
-    inside: list[tuple[int, int]] = []
+    inside = []
     last = 0
     for match in cell.finditer(data) if b'"' in data else ():
         last = match.end()
@@ -72,10 +68,8 @@ def end_of_rows(data: bytes, separator: str) -> int:
 def first_row(data: bytes, separator: str) -> bytes:
     """The first row that is not blank, with all that stands before it."""
     end = 0
-    while end < len(data):
+    while end < len(data) and not (data[:end].strip() and end_of_rows(data[:end], separator) == end):
         end = data.find(b"\n", end) + 1 or len(data)
-        if data[:end].strip() and end_of_rows(data[:end], separator) == end:
-            break
     return data[:end]
 
 
@@ -131,29 +125,26 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
                 header = row
                 _check_header(header, source)
             elif len(row) != len(header):
-                hint = "Complete the row; quote a cell that contains the separator."
                 raise InputError(
                     f"{len(row)} cells",
                     f"{len(header)} as in the header",
-                    hint,
+                    "Complete the row; quote a cell that contains the separator.",
                     f"{source.name}, line {first + source.before}",
                 )
             else:
                 rows.append(row)
                 lines.append(first)
     except csv.Error as error:
+        never_closed = "unexpected end" in str(error)
         raise InputError(
-            "a quotation mark that is never closed"
-            if "unexpected end" in str(error)
-            else "text after a closing quotation mark",
+            "a quotation mark that is never closed" if never_closed else "text after a closing quotation mark",
             'quotation marks around the whole cell, and doubled ("") inside it',
             "Write the table with a CSV writer, or as JSONL or Parquet.",
             f"{source.name}, line {end + 1 + source.before}",
         ) from None
     if not rows:
-        problem = "a header without rows" if header else "an empty file"
         raise InputError(
-            problem,
+            "a header without rows" if header else "an empty file",
             "a header and at least one row",
             "Check the file.",
             source.name,
@@ -163,16 +154,11 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
     return DataFrame(frame), lines
 
 
-def _check_header(header: Sequence[str], source: Source) -> None:
-    if len(set(header)) < len(header):
-        twice = shortlist(name for name, count in Counter(header).items() if count > 1)
-        hint = "Rename or remove the repeated column."
-        raise InputError(
-            f"column {twice} more than once",
-            "every column name once",
-            hint,
-            f"{source.name}, header",
-        )
+def _check_header(header: Strings, source: Source) -> None:
+    try:
+        unique(header, "column")
+    except InputError as error:
+        raise InputError(error.got, error.expected, error.hint, f"{source.name}, header") from None
 
 
 def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:

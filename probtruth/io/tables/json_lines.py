@@ -67,7 +67,7 @@ def values_in(data: bytes, name: str, what: str, listed: bool, before: int = 0) 
 def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFrame, Source]:
     """The table of objects in a list or one a line; blank lines are skipped."""
     rows: list[dict[str, Cell]] = []
-    numbers: list[int] = []
+    numbers = []
     escaped = ESCAPE in data
     for number, where, value in values_in(data, name, "record", listed, before):
         row = _object(value, where, escaped)
@@ -90,27 +90,25 @@ def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFr
 def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
     """A row, if it is an object; only `escaped` text can hold half of a surrogate pair."""
     if not isinstance(row, dict):
-        got = "a list" if isinstance(row, list) else quote(row)
         raise InputError(
-            got,
+            "a list" if isinstance(row, list) else quote(row),
             "one JSON object a line",
             'Write {"item": ..., ...} on each line.',
             where,
         )
     for key, cell in row.items() if escaped else ():
         if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
-            where = f"{where}, column {quote(key)}"
             raise InputError(
                 "half of a surrogate pair",
                 "text that UTF-8 can hold",
                 "Repair that text.",
-                where,
+                f"{where}, column {quote(key)}",
             )
     return row
 
 
 def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
-    words: list[str] = []
+    words = []
     absent = [key for key in first if key not in other]
     if absent:
         words.append(f"no {shortlist(absent)}")

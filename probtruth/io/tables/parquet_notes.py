@@ -15,14 +15,14 @@ from probtruth.types.arguments import StrPath
 KEY = "probtruth"
 
 
-def write(frame: DataFrame, path: str | Path, notes: Mapping[str, object]) -> None:
+def write(frame: DataFrame, path: StrPath, notes: Mapping[str, object]) -> None:
     """Writes a Parquet file with notes (as JSON) in its metadata, whole or not at all."""
     check_parquet_out(path)
     with whole(path, _ours) as work:
         frame.write_parquet(work, metadata={KEY: dumps(notes)})
 
 
-def check_parquet_out(path: str | Path) -> None:
+def check_parquet_out(path: StrPath) -> None:
     """Raises where `write` would refuse the path: used before long work."""
     if Path(path).suffix.lower() != ".parquet":
         raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")

@@ -34,7 +34,7 @@ CHUNK = 1 << 24  # bytes of a text that become a piece
 
 def files_of(where: Path) -> list[Path]:
     """The files that a path stands for: one, those of a pattern, the Parquet and Arrow files of a folder."""
-    files: list[Path] = []
+    files = []
     for one in matching(where) or [where]:
         if not guarded(one, one.is_dir):
             regular(one)
@@ -71,8 +71,9 @@ def regular(path: Path) -> None:
     """Raises where there is no file, or what is there is none."""
     mode = guarded(path, path.stat).st_mode
     if not stat.S_ISREG(mode):
-        kind = "a folder" if stat.S_ISDIR(mode) else "a device or pipe"
-        raise InputError(kind, "a file", "Give the path of a file.", shown(path))
+        raise InputError(
+            "a folder" if stat.S_ISDIR(mode) else "a device or pipe", "a file", "Give the path of a file.", shown(path)
+        )
 
 
 def guarded[T](path: Path, read: Callable[[], T]) -> T:
@@ -81,9 +82,12 @@ def guarded[T](path: Path, read: Callable[[], T]) -> T:
         return read()
     except OSError as error:
         absent = error.errno == errno.ENOENT
-        reason = "no such file" if absent else os.strerror(error.errno or 0).lower()
-        hint = "Check the path." if absent else "Check the file and its permissions."
-        raise InputError(reason, "a file that can be read", hint, shown(path)) from None
+        raise InputError(
+            "no such file" if absent else os.strerror(error.errno or 0).lower(),
+            "a file that can be read",
+            "Check the path." if absent else "Check the file and its permissions.",
+            shown(path),
+        ) from None
     except ValueError as error:
         raise InputError(str(error), "the path of a file", "Check the path.", shown(path)) from None
 
@@ -96,18 +100,17 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
     data = data.removeprefix(BOM)
+    faults = {"a NUL byte": data.find(b"\0")}
     try:
         data.decode()
-        bad, what = data.find(b"\0"), "a NUL byte"
     except UnicodeDecodeError as error:
-        bad, what = error.start, f"the byte 0x{data[error.start]:02x}, which is not UTF-8"
-        nul = data.find(b"\0", 0, bad)
-        bad, what = (nul, "a NUL byte") if nul >= 0 else (bad, what)
-    if bad < 0:  # parsers drop a second mark from one line and keep it in another
-        bad, what = 0 if data.startswith(BOM) else data.find(b"\n" + BOM) + 1 or -1, "a second byte-order mark"
-    if bad >= 0:
-        line = data.count(b"\n", 0, bad) + 1 + before
-        raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
+        faults[f"the byte 0x{data[error.start]:02x}, which is not UTF-8"] = error.start
+    # parsers drop a second mark from one line and keep it in another
+    faults["a second byte-order mark"] = 0 if data.startswith(BOM) else data.find(b"\n" + BOM)
+    for what, at in faults.items():
+        if at >= 0:
+            line = data.count(b"\n", 0, at + 1) + 1 + before
+            raise InputError(what, "text in UTF-8", "Save the file as UTF-8 text.", f"{name}, line {line}")
     return data
 
 

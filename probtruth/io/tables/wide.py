@@ -1,6 +1,6 @@
 """Wide tables: a column of item names, and one column for each label, model or annotator."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from polars import DataFrame
 
 from probtruth import check_arrays, frames
-from probtruth.check import Source, one_of, quote, shortlist, unique
+from probtruth.check import Source, Strings, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
@@ -27,17 +27,16 @@ REPEATED = "Remove one of its rows; if the table has a row for each item and lab
 
 
 def known_kind(kind: str) -> CellKind:
-    known: CellKind = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
+    known = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     return known
 
 
-def all_named(columns: Sequence[str], what: str, source: Source) -> None:
+def all_named(columns: Strings, what: str, source: Source) -> None:
     if not all(name.strip() for name in columns):  # which an exported row number often is
-        hint = "Drop it (pandas: index=False)."
         raise InputError(
             "a column without a name",
             f"one named column for each {what}",
-            hint,
+            "Drop it (pandas: index=False).",
             source.name,
         )
 
@@ -48,12 +47,10 @@ def items_of(
     """The names of the items, each of which has one row, and where they stand; `like` itself where it is the same."""
     columns = []
     sources = []
-    for frame, source in parts:
-        columns.append(frames.written(frame, item, source, what))
-        sources.append((source, frame.height))
-    source = sources[0][0]
-    if len(sources) > 1:
-        source = Source(source.name, parts=sources, notes=source.notes)
+    for frame, part in parts:
+        columns.append(frames.written(frame, item, part, what))
+        sources.append((part, frame.height))
+    source = Source.of_parts(sources)
     names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
@@ -73,7 +70,7 @@ def fill(
     rows: SomeInts,
     n_rows: int,
     parts: Iterable[Part],
-    columns: Sequence[str],
+    columns: Strings,
     convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
     refuse: Callable[[np.ndarray, DataFrame, Source], None],
 ) -> None:
@@ -104,16 +101,16 @@ def fill(
 
 def check_rows(
     values: ItemLabel,
-    labels: Sequence[str],
+    labels: Strings,
     source: Source,
     kind: str,
     more: str,
     what: str = "probabilities",
 ) -> None:
     """Raises at the first cell or row that cannot be used, with its line, and what the numbers look like."""
-    names, plain = [source.columns.get(label, label) for label in labels], "probs" if kind == "percent" else kind
+    names = [source.columns.get(label, label) for label in labels]
     try:
-        distributions(in_probs(values, kind), source.at, what, plain, names)
+        distributions(in_probs(values, kind), source.at, what, "probs" if kind == "percent" else kind, names)
     except InputError as error:
         words, options = _looks_like(values, kind, what)
         raise InputError(
@@ -158,13 +155,14 @@ def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
     like = _guess(values)
     if not like:
         return "", ()
-    words = f"Rows sum to {values.sum(1).min():.6g} to {values.sum(1).max():.6g}: these look like "
+    sums = values.sum(1)
+    words = f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like"
     if soft:
-        return f"{words}{LIKE[like]}; soft labels must be probabilities: convert the file.", ()
+        return f"{words} {LIKE[like]}; soft labels must be probabilities: convert the file.", ()
     if like != kind:
-        return f"{words}{LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
-    said = f"{words}rounded {LIKE[like]}; pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-    return said, ("--renormalise",)
+        return f"{words} {LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+    advice = "pass --renormalise (Python: renormalise=True) to divide rows by their sums."
+    return f"{words} rounded {LIKE[like]}; {advice}", ("--renormalise",)
 
 
 def _guess(values: ItemLabel) -> str:
@@ -181,7 +179,7 @@ def _guess(values: ItemLabel) -> str:
     return "" if near_simplex else "logits"
 
 
-def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> str:
+def suspects(labels: Strings, used: Collection[str] | None, item: str) -> str:
     """The columns that may not be labels, for a hint; `used` are the labels of the reference, where they are known."""
     strange = [] if used is None else [label for label in labels if label not in used]
     if strange:
@@ -192,7 +190,7 @@ def suspects(labels: Sequence[str], used: Collection[str] | None, item: str) -> 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
 
 
-def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Sequence[str], what: str) -> None:
+def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], columns: Strings, what: str) -> None:
     """Raises where a table has no row for each item (which the first column of `rows` names) and column for each."""
     hint = f"If it has a row for each {what} too, read it in long form."
     of_rows, first = next(iter(rows.items()))
@@ -200,18 +198,17 @@ def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], column
         need_columns(frame.columns, {role: name}, source.name)
     items_of([(frame, source)], first, f"one row for each {of_rows}", hint, what=of_rows)
     if not columns or not {*columns}.isdisjoint(rows.values()):
-        hint = f"Name them: {what}s=[...] (command line: --{what} x,y)."
         raise InputError(
             f"no column of a {what}",
             f"one for each {what}",
-            hint,
+            f"Name them: {what}s=[...] (command line: --{what} x,y).",
             source.name,
         )
     unique(columns, f"{what} column")
     all_named(columns, what, source)
 
 
-def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataFrame, Source]:
+def long_form(table: Table, item: str, annotators: Strings) -> tuple[DataFrame, Source]:
     """A row for each cell that is not blank: its item, the annotator as NAME and VALUE; and where it stands."""
     frame, source = table.whole
     check_wide(frame, source, {"item": item}, annotators, "annotator")
@@ -225,4 +222,4 @@ def long_form(table: Table, item: str, annotators: Sequence[str]) -> tuple[DataF
         rows = [frame.get_column(item).filter(full), values.alias(VALUE)]
         parts.append(DataFrame(rows).with_columns(polars.lit(name).alias(NAME)))
         sources.append((where, len(values)))
-    return polars.concat(parts), Source(source.name, parts=sources, notes=source.notes)
+    return polars.concat(parts), Source.of_parts(sources)

@@ -121,3 +121,22 @@ def test_predictions_that_lack_items(n_items: int, estimand: str, structure: str
     reverse = ends(compared({0, 1, 2}, False))
     for of in in_order:
         assert reverse[of] == pytest.approx(in_order[of], rel=SAME, abs=SAME)
+
+
+def test_models_that_are_equal_in_expectation_only() -> None:
+    """Under zero-one half of the votes are against either label, and who votes how differs: the order tells nothing."""
+    items = [f"i{item:02d}" for item in range(12)]
+    rows = [(name, person, "yes" if at < 5 or place else "no") for at, name in enumerate(items)
+            for place, person in enumerate(["p", "q"])]  # fmt: skip
+    annotations = polars.DataFrame(rows, schema=["item", "annotator", "label"], orient="row")
+    frames = {}
+    for model, says in (("a", "yyynyyyyyyyy"), ("b", "nyyyyynnynyy"), ("c", "yyynynnynyny")):
+        yes = [0.8 if letter == "y" else 0.3 for letter in says]
+        frames[model] = polars.DataFrame({"item": items, "no": [1 - p for p in yes], "yes": yes})
+    frames["b"] = frames["b"].filter(~polars.col("item").is_in(items[4:7]))
+    answers = [
+        pt.evaluate(annotations, models, rule="zero-one", engine="exact").comparison
+        for models in (frames, dict(reversed(frames.items())))
+    ]
+    first, second = ([(row.models, row.high) for row in one.pairs] for one in answers)
+    assert dict(first) == pytest.approx(dict(second), rel=SAME)

@@ -175,7 +175,11 @@ class TestLeWiDi:
 
     @pytest.mark.parametrize(
         ("answers", "message"),
-        [({"Ann1": "a,b", "Ann2": "a"}, "2 labels at once"), ("0", "1 annotations of 2 annotators"), (3, "or a text")],
+        [
+            ({"Ann1": "a,b", "Ann2": "a"}, "2 labels at once"),
+            ("0", "1 annotations of 2 annotators"),
+            (3, "expected a list"),
+        ],
     )
     def test_what_is_not_read(self, tmp_path: Path, answers: object, message: str) -> None:
         path = tmp_path / "x.json"

@@ -12,7 +12,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_alpaca_eval, read_every_eval_ever, read_promptfoo
-from probtruth.io.loaders.readers import listed_in
+from probtruth.io.loaders.readers import READERS
 from probtruth.io.tools import tool_of
 from probtruth.io.votes import scores_in_files
 
@@ -59,7 +59,8 @@ class TestPromptfoo:
         assert scores.higher_is_better
         assert read_promptfoo(path, "polite").values.tolist() == [[1.0, 0.25], [0.0, 0.75]]
         assert read_promptfoo(path, "success").values.tolist() == [[0, 1], [1, 0]]
-        assert listed_in("promptfoo", path).metrics == ["polite", "score", "success"]
+        names = {name for one in READERS["promptfoo"].samples(path) for name in one.values}
+        assert names == {"polite", "score", "success"}
 
     def test_repeats_are_replicates_and_no_items(self, tmp_path: Path) -> None:
         again = [{**one, "testIdx": one["testIdx"] + 2, "score": 0.5} for one in PROMPTFOO]  # type: ignore[operator]
@@ -103,7 +104,7 @@ class TestAlpacaEval:
         assert (scores.models, scores.rule, scores.higher_is_better) == (("x", "y"), "win_rate", True)
         assert sorted(zip(*scores.common().values.tolist(), strict=True)) == [(0.25, 0.5), (1.0, 0.0)]
         assert scores.audit.by_model == (("x", 0, 0), ("y", 1, 0))
-        assert listed_in("alpaca-eval", tmp_path).metrics == ["win_rate"]
+        assert {name for one in READERS["alpaca-eval"].samples(tmp_path) for name in one.values} == {"win_rate"}
 
     def test_one_model_against_the_reference(self, tmp_path: Path) -> None:
         rows = [battle("x", "Sing.", 2), battle("x", "Say.", 0)]  # 0 was a tie in the first version
