@@ -94,7 +94,7 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
     if not estimate.names:
         return assemble(estimate, Posterior(), options)
     population = None
-    if not options.these_items:
+    if not options.these_items and (estimate.design.group_units < 2).all():
         need_spread(estimate.design, estimate.about.audit)
     grouped = estimate.mean.shape[1] > 1
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():

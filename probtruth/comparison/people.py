@@ -107,7 +107,7 @@ class People:
             _check_group(name, part, plan, sizes[-1])
             estimate = of_scores(part, plan, options)
             # of new annotators in full, also where one gave nearly all labels: a group is not its members here
-            estimates.append(replace(estimate, parts={**estimate.parts, **estimate.of_new}))
+            estimates.append(estimate.for_new_units())
             values = part.losses
             if np.isnan(values).any():
                 values, *_ = filled(values, plan, scores.models)

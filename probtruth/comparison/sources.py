@@ -103,7 +103,8 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     repeated = scores.replicates
     if options.fold_correlation is not None and repeated is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
-    estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
+    if gold is not None or scores.labels is not None or (repeated is not None and repeated.what != "annotator"):
+        estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
     if options.these_items:
         mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
@@ -180,8 +181,6 @@ def _within(
     """What of the items' part labels, replicates or the answers that experts did not give make up."""
     if gold is not None:
         return {"labels": lambda a, b: gold.variance(int(order[a]), int(order[b]))}
-    if scores.labels is None and (scores.replicates is None or scores.replicates.what == "annotator"):
-        return {}
     if _all_single(scores):  # what labels have of the variance cannot be told
         return {"labels": lambda a, b: None}
     weights = plan.item_weights

@@ -112,7 +112,8 @@ def compare(
     """
     check.own_threads()
     known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
-    need_two(known.models)
+    if len(known.models) < 2:
+        need_two(known.models)
     of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "weights": weights, "annotations": annotations}
     of_items |= {"replicates": replicates, "fold_correlation": fold_correlation}
     if isinstance(known, Votes):

@@ -16,6 +16,7 @@ _HARMONIC = 1 / np.arange(1.0, 13.0)
 SHARES = _HARMONIC / _HARMONIC.sum()  # How the first capital, 1, is split among them
 START = 100  # Without bounds, no evidence before this many units, because the result holds only in the limit
 SPREAD = 0.2  # Scale of the expected effects, in standard deviations of a unit: limits are tightest near 200 units
+SKEWED, OF_MEAN = 3.0, 0.1  # Skewness of the units, and of their mean, from which the limit is far
 ROUNDING = 8 * np.finfo(np.float64).eps
 # Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded outwards.
 FINE = 1e-7
@@ -107,6 +108,24 @@ class SequentialEvidence:
             z = np.sqrt(of_prior / (1 + of_prior)) * corrected
             log = np.log(2) + log_ndtr(z) + z**2 / 2 - np.log1p(of_prior) / 2
         return np.where(enough, log, 0.0)
+
+    def far_from_normal(self) -> float | None:
+        """The skewness of the units where it is so large for their number that false alarms increase; None else."""
+        n = len(self.total)
+        if n < START:
+            return None
+        mean = self.total.sum() / self.size.sum()
+        residual = self.total - mean * self.size
+        spread = math.sqrt(float(np.square(residual).mean()))
+        largest = float(np.abs(self.total).max())
+        if not spread > largest * ROUNDING:
+            return None
+        standardised = residual / spread
+        skewness = float((standardised**3).mean())
+        of_mean = abs(skewness) / math.sqrt(n)
+        if abs(skewness) > SKEWED and of_mean > OF_MEAN:
+            return skewness
+        return None
 
     def _largest_rejected(self, bar: float) -> float:
         """The largest mean that is rejected as too small, rounded down; evidence falls as the mean grows."""

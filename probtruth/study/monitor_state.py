@@ -159,20 +159,26 @@ class Monitor(Brief):
         """Warnings for the reader."""
         messages = []
         units = self.evidence
+        more = "false alarms are more frequent than alpha"
         if self.method == "asymptotic":
             messages.append(
                 "asymptotic: scores have no bounds, so the false-alarm rate holds in large samples only, for "
-                "differences that are not very skewed; give bounds for a rate that holds always"
+                "differences with a finite variance; give bounds for a rate that holds always"
             )
             if self.n_units < START:
                 messages.append(f"there is no evidence before {START} units; here are {self.n_units}")
+            skewness = units.far_from_normal()
+            if skewness is not None:
+                messages.append(
+                    f"differences are far from normal so far (skewness {skewness:+.1f} of {self.n_units} units): "
+                    f"{more}; give bounds, or decide with more units"
+                )
         of_units = units.total / units.size
         correlation, z = lag_one(of_units, np.zeros(self.n_units, np.int64)) if self.n_units else (0.0, 0.0)
         if z > ndtri(1 - FALSE_ALARMS):
             messages.append(
                 f"differences that follow each other are alike (rank correlation {correlation:.2f}): units are not "
-                "independent and false alarms are more frequent than alpha; say what they share by clusters (command "
-                "line: --cluster)"
+                f"independent and {more}; say what they share by clusters (command line: --cluster)"
             )
         low, high = self.interval
         if low > high:

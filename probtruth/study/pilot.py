@@ -302,8 +302,8 @@ def _with_shared(pilot: Pilot, estimate: Estimate) -> Pilot:
     if estimate.shared is None:
         return pilot
     counted = float(estimate.parts[estimate.shared].variance[-1, 0])
-    of_new = estimate.of_new[estimate.shared]
-    if not of_new.with_chance[-1, 0] > 0:
+    of_new = estimate.of_new
+    if of_new is None or not of_new.with_chance[-1, 0] > 0:
         return pilot
     panel = float(of_new.df[-1, 0]) + 1.0
     each = float(of_new.variance[-1, 0]) * panel

@@ -28,7 +28,6 @@ StudyFloats = Float[np.ndarray, " study"]
 MEASURES = ("coverage", "width", "decides", "wrong_sign", "exaggeration")
 COLUMNS = ("truth", "difference", *(name for one in MEASURES for name in (one, f"{one}_error")))
 REPLICATIONS = 400  # By default; a share of 0.95 then has a standard error of 0.011
-FEW_UNITS = 30  # Fewer give a warning
 STEEPEST = 8.0  # The largest logarithm of unequal chances, per standard deviation of a unit
 LOW_COVERAGE, SIGNIFICANT = 0.94, 2.0  # A coverage that is below this by so many standard errors gives a warning
 
@@ -154,9 +153,6 @@ def validate(
         "be seen here."
     )
     warnings = []
-    if len(units.total) < FEW_UNITS:
-        what = "items" if pair.clusters is None else "clusters"
-        warnings.append(f"{len(units.total)} {what} to draw from: what is rarer cannot be seen here")
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)

@@ -86,7 +86,7 @@ def rows_of(estimate: Estimate, rows: slice = slice(None)) -> Rows:
     whole, total = estimate.over_groups(), estimate.total()
     centre = whole.mean if whole.centre is None else whole.centre
     columns = (whole.mean, centre, total.variance, estimate.plain_variance()[:, None], total.third, total.df)
-    return Rows(*(column[rows, 0] for column in columns), estimate.units)
+    return Rows(*(column[rows, 0] for column in columns), estimate.n_units or estimate.design.n_units)
 
 
 def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo: float = 0.0) -> Rows:

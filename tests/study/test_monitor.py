@@ -145,6 +145,14 @@ def test_a_drift_is_said():
     assert any("drifted" in said for said in watch.warnings)
 
 
+@pytest.mark.parametrize(("spread", "warned"), [(0.5, False), (1.5, True)])
+def test_tails_that_raise_more_false_alarms_are_named(spread, warned):
+    loss = np.random.default_rng(1).lognormal(0, spread, 300)
+    rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*loss, *[0.0] * 300]}
+    watch = monitor(rows, method="asymptotic", higher_is_better=False)
+    assert any("far from normal" in said for said in watch.warnings) == warned
+
+
 def test_differences_that_follow_each_other_are_named():
     """AR(1) of correlation .5: .45 false alarms without a word."""
     shock = np.random.default_rng(2).uniform(-0.5, 0.5, (200, 300))

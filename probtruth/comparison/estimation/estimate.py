@@ -193,8 +193,8 @@ class Estimate:
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
     `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` are the
-    parts of units that many items share as new ones would have them.
+    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` is the
+    part of units that many items share as new ones would have it.
     """
 
     names: tuple[str, ...]
@@ -208,7 +208,7 @@ class Estimate:
     centre: RowGroup | None = None
     plain: RowGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
-    of_new: Mapping[str, Part] = field(default_factory=dict)
+    of_new: Part | None = None
 
     @property
     def n_models(self) -> int:
@@ -228,11 +228,6 @@ class Estimate:
     def shared(self) -> str | None:
         """The name of the first part whose units many items share."""
         return next(iter([*self.parts][1:]), None)
-
-    @property
-    def units(self) -> int:
-        """How many independent units there are."""
-        return self.design.n_units if self.n_units is None else self.n_units
 
     @property
     def group_items(self) -> Num[np.ndarray, " group"]:
@@ -275,6 +270,12 @@ class Estimate:
         models = about.models or tuple(names)
         about = replace(about, models=models, means=level[[names.index(model) for model in models]])
         return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
+
+    def for_new_units(self) -> "Estimate":
+        """The same for new ones of the units that many items share, where there are any."""
+        if self.shared is None or self.of_new is None:
+            return self
+        return replace(self, parts={**self.parts, self.shared: self.of_new})
 
     def over_groups(self) -> "Estimate":
         """The mean over these groups by their weights, in one column: variances add up, nothing is shrunk."""

@@ -375,7 +375,7 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             ends[1][block, groups] = np.maximum.reduceat(rows, group_starts, axis=1)
             sizes[0][block, groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
             sizes[1][block, groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
-    return spread_out(count, cells, n_cells), powers, ends, sizes
+    return np.bincount(cell, minlength=n_cells), powers, ends, sizes
 
 
 def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:

@@ -1,7 +1,6 @@
 """Whether neighbouring items have like differences, in the order in which the caller gave them: a sign of clusters."""
 
 import math
-from operator import itemgetter
 
 import numpy as np
 from scipy.special import ndtri
@@ -34,20 +33,18 @@ def serial_notes(scores: Scores, plan: Design, means: ModelFloats) -> tuple[str,
     by_mean = np.lexsort((names, means[finite]))
     best, *others = finite[by_mean]
     bar = float(ndtri(1 - FALSE_ALARMS / len(others)))
-    alike = {}
+    most_alike = (0.0, "")
     for other in sorted(others):
         correlation, z = lag_one(values[best] - values[other], group)
         if z > bar:
-            alike[scores.models[other]] = correlation
-    if not alike:
+            most_alike = max(most_alike, (correlation, scores.models[other]))
+    largest, name = most_alike
+    if not name:
         return ()
-    name, largest = max(alike.items(), key=itemgetter(1))
-    more = f" and of {len(alike) - 1} more pairs" if len(alike) > 1 else ""
     return (
-        f"{ALIKE}, in the order given, have like differences of "
-        f"{check.quote(scores.models[best])} and {check.quote(name)}{more} (rank correlation {largest:.2f}): they "
-        "are not independent, and the intervals are too narrow; say what items share by clusters (command line: "
-        "--clusters)",
+        f"{ALIKE}, in the order given, have like differences of {check.quote(scores.models[best])} and "
+        f"{check.quote(name)} (rank correlation {largest:.2f}): they are not independent, and the intervals are too "
+        "narrow; say what items share by clusters (command line: --clusters)",
     )
 
 

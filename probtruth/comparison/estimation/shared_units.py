@@ -53,7 +53,7 @@ class Shared:
         elif not part.variance.any():
             return estimate
         name = f"{self.what}s"
-        of_new = {name: self.part(estimate.order, counted=1.0)}
+        of_new = self.part(estimate.order, counted=1.0)
         return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
     def part(self, models: ModelInts, counted: float | None = None) -> Part:

@@ -115,8 +115,7 @@ def end_error(draws: Float[np.ndarray, "chain draw"]) -> float:
 
 def mixture_errors(mixture: Mixture) -> tuple[float, float]:
     """The Monte Carlo errors of P(difference < 0) and of the ends of the 95% interval, in its widths."""
-    low = float(mixture.quantile(0.025))
-    high = float(mixture.quantile(0.975))
+    low, high = mixture.interval()
     of_probability = []
     densities = []
     for value in (0.0, low, high):

@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.posterior.margin import Mixture
+from probtruth.comparison.posterior.margin import Margin, Mixture
 from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupPair, PairFloats
 
 Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
@@ -150,7 +150,7 @@ class Hierarchy:
             variance = variance + self.between**2
         return Mixture(self.weight, centre, np.sqrt(variance))
 
-    def of_groups(self) -> Mixture:
+    def of_groups(self) -> list[Mixture]:
         """The posterior of the difference in every group."""
         centre, centre_variance = self.population()
         square = self.between**2
@@ -158,7 +158,8 @@ class Hierarchy:
         of_population = 1 - of_group
         average = of_group * self.mean[:, None] + of_population * centre
         variance = of_group * self.variance + of_population**2 * centre_variance
-        return Mixture(self.weight, average, np.sqrt(variance))
+        sd = np.sqrt(variance)
+        return [Mixture(self.weight, average[group], sd[group]) for group in range(len(sd))]
 
 
 def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
@@ -416,16 +417,19 @@ class Population:
             "log_range": self.prior.log_range[of_pair],
         }
 
-    def difference(self, pair: int, over: Over) -> Mixture:
-        """The posterior of one pair's difference, in units of the score; of one constant where it does not vary."""
+    def differences(self, pair: int, over: Over) -> Sequence[Margin | Mixture]:
+        """The posterior of one pair's difference, in units of the score, in every group or over them."""
         unit = self.unit[pair]
         reference = self.reference[pair]
         shared = self.shared[pair]
         if not self.varies[pair]:
-            sd = np.sqrt(shared)
-            return Mixture(np.ones(1), np.full(1, reference), np.full(1, sd))
+            constant = Margin(float(reference), float(np.sqrt(shared)), np.inf)
+            return [constant] * (len(self.groups.n_items) if over == "groups" else 1)
         place = int(np.count_nonzero(self.varies[:pair]))
         hierarchy = self.posterior[place]
-        scaled = hierarchy.of_groups() if over == "groups" else hierarchy.mixture(over == "new group")
-        variance = (unit * scaled.sd) ** 2 + shared
-        return Mixture(scaled.weight, unit * scaled.mean + reference, np.sqrt(variance))
+        scaled = hierarchy.of_groups() if over == "groups" else [hierarchy.mixture(over == "new group")]
+        found = []
+        for one in scaled:
+            variance = (unit * one.sd) ** 2 + shared
+            found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance)))
+        return found

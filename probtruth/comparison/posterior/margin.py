@@ -16,7 +16,7 @@ STRAIGHT = 1e-9  # Skewness of a mean below which the correction is beyond round
 # than 1.45 times the t's. That of a small sample is mostly noise; docs/validity/skewness.csv has the study.
 MOST_SKEWED = 0.7
 
-Parts = Float[np.ndarray, "*batch part"]
+Parts = Float[np.ndarray, " part"]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def margins(estimate: Estimate) -> list[Margin]:
     over_groups = estimate.over_groups()
     total = over_groups.total()
     skewness = np.zeros_like(total.third)
-    if estimate.units >= FEWEST:
+    if (estimate.n_units or estimate.design.n_units) >= FEWEST:
         most = MOST_SKEWED / stdtrit(total.df, 0.975)
         # a variance to this power is 0 where one model's scores are tiny beside another's
         skewness = np.clip(ratio(total.third, total.variance**1.5), -most, most)
@@ -143,60 +143,34 @@ def margins(estimate: Estimate) -> list[Margin]:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Finite mixtures of normals of the same weights; one that has no spread is a constant."""
+    """A finite mixture of normals."""
 
-    weight: Float[np.ndarray, " part"]
+    weight: Parts
     mean: Parts
     sd: Parts
 
-    def _of_constants(self, constant: Parts) -> Batch:
-        """The average over the parts, to the last digit where there is no spread."""
-        return np.where(self.sd.any(-1), constant @ self.weight, constant[..., 0])
+    @property
+    def centre(self) -> float:
+        return float(self.mean @ self.weight)
 
-    def average(self) -> Batch:
-        return self._of_constants(self.mean)
+    def below(self, value: float) -> float:
+        z = (value - self.mean) / self.sd
+        return min(float(ndtr(z) @ self.weight), 1.0)  # weights add up to 1 but for rounding
 
-    def _standardised(self, value: float | Batch) -> Parts:
-        """How many standard deviations of each part the value lies above its mean; 0 at a constant."""
-        apart = np.asarray(value)[..., None] - self.mean
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = apart / self.sd
-        z[np.isnan(z)] = 0.0
-        return z
+    def above(self, value: float) -> float:
+        return 1.0 - self.below(value)
 
-    def below(self, value: float | Batch) -> Batch:
-        """P(x < value) + P(x = value)/2."""
-        return self._below(self._standardised(value))
+    def within(self, rope: float) -> float:
+        return max(0.0, self.below(rope) - self.below(-rope))
 
-    def _below(self, z: Parts) -> Batch:
-        return np.asarray(np.minimum(self._of_constants(ndtr(z)), 1.0))  # weights add up to 1 but for rounding
+    def quantile(self, probability: float) -> float:
+        from scipy.optimize import brentq  # only with groups: it takes a tenth of a second to load
 
-    def within(self, rope: float) -> Batch:
-        p = self.below(rope) - self.below(-rope)
-        constant = np.abs(self.average()) <= rope
-        return np.where(self.sd.any(-1), np.maximum(0.0, p), constant)
+        z = ndtri(probability)
+        low = float((self.mean + (z - 0.01) * self.sd).min())
+        high = float((self.mean + (z + 0.01) * self.sd).max())
+        precision = 1e-12 * (high - low)
+        return float(brentq(lambda value: self.below(value) - probability, low, high, xtol=precision))
 
-    def quantile(self, probability: float) -> Batch:
-        """By Newton's steps, halving where one leaves the bounds."""
-        of_parts = self.mean + ndtri(probability) * self.sd
-        low = of_parts.min(-1)
-        high = of_parts.max(-1)
-        fine = 1e-12 * (high - low)
-        value = of_parts @ self.weight
-        step = high - low
-        while (step > fine).any():
-            z = self._standardised(value)
-            excess = self._below(z) - probability
-            too_low = excess < 0
-            low = np.where(too_low, value, low)
-            high = np.where(too_low, high, value)
-            # far out the density is 0, and a step leaves the bounds
-            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-                standard = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-                of_part = standard / self.sd
-                new = value - excess / (of_part @ self.weight)
-            inside = (low <= new) & (new <= high)  # at the value itself where nothing is left to do
-            new = np.where(inside, new, (low + high) / 2)
-            step = np.abs(new - value)
-            value = new
-        return np.where(self.sd.any(-1), value, self.average())
+    def interval(self) -> tuple[float, float]:
+        return self.quantile(0.025), self.quantile(0.975)

@@ -29,8 +29,6 @@ def steadier(variance: ModelModel, df: float) -> ModelModel:
     would seem to be known exactly.
     """
     n_models = len(variance)
-    if n_models < 3:
-        return variance
     above = np.triu_indices(n_models, 1)
     of_tree = np.zeros_like(variance)
     of_tree[above] = cophenet(average(variance[above]))

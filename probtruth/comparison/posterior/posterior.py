@@ -76,7 +76,7 @@ class Tree:
             to_tree[closer] = distance[new, closer]
             parent[closer] = new
         ends = model, parent[model]
-        steady = steadier(variance, df)
+        steady = steadier(variance, df) if n_models > 2 else variance
         root = _root(steady, *ends)
         growth = np.sqrt(ratio(steady[ends], variance[ends], 1.0))
         return cls(
@@ -262,9 +262,7 @@ class Posterior:
         """The models, by their places in the order, of which every pair is looked at by itself."""
         if self.estimate is None or self.n_models <= LEADING:
             return np.arange(self.n_models)
-        of_pairs = self.estimate.mean[self.n_models :, 0]
-        differences = square(of_pairs, self.n_models, -1.0)
-        return leading(differences.mean(1))
+        return leading(self.estimate.mean[: self.n_models, 0])
 
     @cached_property
     def decisions(self) -> tuple[Float[np.ndarray, "model rank"], ModelFloats] | None:
@@ -278,13 +276,6 @@ class Posterior:
             chances = np.array([first, first[::-1]])
         return chances, regret
 
-    def diagnostics(self) -> dict[str, object]:
-        """The figures of the draws that shown numbers come from, the worst of all and by table; None where none is."""
-        tables: dict[str, Mapping[str, object]] = {"pairwise": engine_of(self.run)}
-        if self.population is not None:
-            tables["groups"] = engine_of(self.of_groups)
-        return summary(tables)
-
 
 def engine_of(run: "Run | None") -> Mapping[str, object]:
     """The engine of a table, with the figures of its draws where there are any."""
@@ -296,19 +287,13 @@ def summary(tables: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
     names = ("max_rhat", "min_ess", "divergences", "max_mcse", "end_mcse")
     found: dict[str, Any] = dict.fromkeys(("engine", "sampler", *names))
     found["engine"] = tables["pairwise"]["engine"]
-    samplers = {}  # each, with the last table that it made
-    for table, figures in tables.items():
-        if figures["engine"] != "nuts":
-            continue
-        samplers[figures["sampler"]] = table
-        for name in names:
-            worst = min if name == "min_ess" else max
-            values = [figures[name], found[name]]
-            found[name] = worst(value for value in values if value is not None)
-    if len(samplers) == 1:
-        (found["sampler"],) = samplers
-    elif samplers:
-        found["sampler"] = "; ".join(f"{sampler} ({table})" for sampler, table in samplers.items())
+    drawn: list[Mapping[str, Any]] = [figures for figures in tables.values() if figures["engine"] == "nuts"]
+    if drawn:
+        found["sampler"] = "; ".join(dict.fromkeys(figures["sampler"] for figures in drawn))
+    for name in names:
+        worst = min if name == "min_ess" else max
+        values = [figures[name] for figures in drawn if figures[name] is not None]
+        found[name] = worst(values, default=None)
     return {**found, "tables": tables}
 
 

