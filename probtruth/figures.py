@@ -5,7 +5,6 @@ stand out on white and on black; each curve is named where it runs.
 """
 
 from probtruth.report.latex import latex_table
-from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
 from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ranks
 from probtruth.report.plots.frontier import plot_frontier
@@ -15,7 +14,6 @@ from probtruth.report.plots.study import plot_monitor, plot_plan
 
 __all__ = (
     "latex_table",
-    "plot_annotators",
     "plot_curves",
     "plot_divergence",
     "plot_forest",
