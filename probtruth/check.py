@@ -98,9 +98,9 @@ def shortlist(names: Iterable[object], most: int = 8) -> str:
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
-def count(number: int, noun: str, plural: MaybeText = None) -> str:
+def count(number: int, noun: str) -> str:
     """`1 item`, `2 items`, `3,570 annotations`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
