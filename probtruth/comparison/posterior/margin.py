@@ -170,7 +170,11 @@ class Mixture:
         low = float((self.mean + (z - 0.01) * self.sd).min())
         high = float((self.mean + (z + 0.01) * self.sd).max())
         precision = 1e-12 * (high - low)
-        return float(brentq(lambda value: self.below(value) - probability, low, high, xtol=precision))
+
+        def excess(value: float) -> float:  # in normal scores, in which a mixture is nearly straight
+            return float(ndtri(np.clip(self.below(value), 1e-300, 1 - 1e-16))) - z
+
+        return float(brentq(excess, low, high, xtol=precision))
 
     def interval(self) -> tuple[float, float]:
         return self.quantile(0.025), self.quantile(0.975)
