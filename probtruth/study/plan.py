@@ -295,10 +295,10 @@ def _sizes(aim: Aim, study: Design) -> Sequence[Row]:
     least = max(study.n_items / 10, 4)
     sizes = []
     for n_items in np.unique(np.geomspace(least, study.n_items * 10, 41).round()).tolist():
-        design = replace(study, n_items=n_items)
-        if study.n_clusters is not None:
-            each = study.n_items / study.n_clusters
-            design = replace(design, n_clusters=max(round(n_items / each), 2))
+        n_clusters = study.n_clusters
+        if n_clusters is not None:
+            n_clusters = max(round(n_items / study.n_items * n_clusters), 2)
+        design = replace(study, n_items=n_items, n_clusters=n_clusters)
         if aim.possible(design):
             sizes.append(aim.row("items", design))
     return sizes

@@ -69,11 +69,9 @@ def warnings_of(
         warnings += _few_units(estimate)
     if about.gold is not None:
         warnings += _few_answers(about.gold)
-    constant = [row for row in pairs if row.reason in (NO_SPREAD, TWINS)]
+    constant = [f"{row.a} - {row.b}" for row in pairs if row.reason in (NO_SPREAD, TWINS)]
     if constant:
-        names = "; ".join(f"{check.quote(row.a)} and {check.quote(row.b)}" for row in constant[:3])
-        more = f" and {len(constant) - 3} more pairs" if len(constant) > 3 else ""
-        warnings.append(f"the same difference on every item: {names}{more}: no spread to judge by")
+        warnings.append(f"the same difference on every item: {check.shortlist(constant, 3)}: no spread to judge by")
     return tuple(warnings)
 
 

@@ -94,5 +94,5 @@ def test_few_clusters_of_uneven_sizes():
 def test_many_constant_pairs_are_one_warning():
     rows = [Pair("a", str(b), difference=0.0, low=0.0, high=0.0, reason=TWINS) for b in range(9)]
     (warning,) = said(pairs=rows)
-    assert "'a' and '0'" in warning
-    assert "and 6 more pairs" in warning
+    assert "'a - 0'" in warning
+    assert "and 6 more" in warning
