@@ -34,7 +34,6 @@ FURTHEST = 3  # It tries answers an item, and items a cluster, up to so many tim
 MOST = 10**8  # The largest number of items of a design
 ENOUGH = "enough items"  # The design that reaches the aim where nothing has a price
 FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
-LARGE = 500  # Degrees of freedom from which on the study's own error is taken to be known
 CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
@@ -146,9 +145,9 @@ class Aim:
         ahead = sign * centre[:, None] / error
         if reused == 1:
             return float(ahead[0, 0] > bar)
-        if df < LARGE:  # the bar varies as the estimated error does, relative to the true one
-            square_error = 2 / df * gammaincinv(df / 2, CENTRES)
-            bar = bar * np.sqrt(square_error)
+        # the bar varies as the estimated error does, relative to the true one
+        square_error = 2 / df * gammaincinv(df / 2, CENTRES)
+        bar = bar * np.sqrt(square_error)
         spread = np.sqrt(variance / error**2 + 1 - reused)
         z = (ahead - bar) / spread[:, None]  # scale of the prior, estimated error
         passed = ndtr(z).mean(1)
