@@ -8,9 +8,8 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+import jax
 import numpy as np
-from scipy.special import softmax
-from scipy.stats import t
 
 import probtruth as pt
 from probtruth.scoring.confusion.curves import Curve
@@ -29,22 +28,22 @@ def model(**errors: tuple[float, float]) -> dict[str, tuple[float, float]]:
 def likelihoods(x: np.ndarray, world: dict[str, tuple[float, float]]) -> np.ndarray:
     """Log-density of each point under each class."""
     loc, variance, kappa = (np.array(world[name]) for name in ("loc", "variance", "kappa"))
-    with np.errstate(divide="ignore"):
-        freedom = 1 / kappa  # the coupled Gaussian is Student's t with so many degrees of freedom, at 0 the Gaussian
-    return t.logpdf(x[:, None], freedom, loc, np.sqrt(variance))
+    with jax.enable_x64(True):
+        return np.asarray(pt.nelson.coupled_gaussian.log_density(x[:, None], loc, np.sqrt(variance), kappa))
 
 
 def posterior(x: np.ndarray, world: dict[str, tuple[float, float]]) -> np.ndarray:
     """Probability of each class at each point, with equal priors."""
-    return softmax(likelihoods(x, world), axis=1)
+    with jax.enable_x64(True):
+        return np.exp(np.asarray(pt.nelson.coupled_gaussian.log_posterior(likelihoods(x, world), np.array([0.5, 0.5]))))
 
 
 def points(world: dict[str, tuple[float, float]] = SOURCE, number: int = 20_000) -> np.ndarray:
     """Equally likely points of both classes: quantiles of Student's t with 2 degrees of freedom (kappa = 1/2)."""
     u = (np.arange(number) + 0.5) / number
-    quantiles = t.ppf(u, 2)
+    t = (2 * u - 1) / np.sqrt(2 * u * (1 - u))
     classes = zip(world["loc"], world["variance"], strict=True)
-    return np.concatenate([loc + quantiles * variance**0.5 for loc, variance in classes])
+    return np.concatenate([loc + t * variance**0.5 for loc, variance in classes])
 
 
 def profile(world: dict[str, tuple[float, float]], x: np.ndarray | None = None, source: str = "bins") -> RiskProfile:
@@ -52,7 +51,7 @@ def profile(world: dict[str, tuple[float, float]], x: np.ndarray | None = None, 
     x = points() if x is None else x
     predictions = pt.Predictions.from_probs({"model": posterior(x, world)})
     truth = pt.Truth.from_probs(posterior(x, SOURCE))
-    return pt.nelson.risk_profile(predictions, truth, Q_LIM, source=source, n_bins=100 if source == "bins" else None)
+    return pt.nelson.risk_profile(predictions, truth, Q_LIM, source=source, smoothing=100 if source == "bins" else None)
 
 
 def areas(world: dict[str, tuple[float, float]]) -> dict[str, Curve]:

@@ -5,8 +5,6 @@ a heavy tail (kappa = 0.162) keeps it; compact support (kappa = -0.095, printed 
 The paper shows one draw; here are medians over 40. Run: python examples/nelson_figure_1.py [--out FOLDER]
 """
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
@@ -27,22 +25,16 @@ def worlds() -> tuple[np.ndarray, np.ndarray]:
     return tuple(rng.normal(size=(DRAWS, 2, number, max(DIMENSIONS))) + shift for number in (TRAINING, TEST))
 
 
-@partial(jax.jit, static_argnames="kappa")
-def reported(train: jax.Array, test: jax.Array, kappa: float) -> jax.Array:
+@jax.jit
+def reported(train: jax.Array, test: jax.Array, kappa: jax.Array) -> jax.Array:
     """Probability that the learned model gives to the true class of each test sample of one draw."""
 
     def density(samples: jax.Array) -> jax.Array:
-        """Of the coupled Gaussian (Equation 14), but for the normalisation that both classes share."""
-        scale = jnp.cov(samples.T)
-        apart = test - samples.mean(0)
-        square = jnp.einsum("csd,de,cse->cs", apart, jnp.linalg.inv(scale), apart)
-        log_volume = jnp.linalg.slogdet(scale)[1] / 2
-        if kappa == 0:
-            return -square / 2 - log_volume
-        power = (1 / kappa + test.shape[-1]) / 2
-        return -power * jnp.log(jnp.maximum(1 + kappa * square, 0.0)) - log_volume
+        loc, scale = samples.mean(0), jnp.cov(samples.T)
+        return pt.nelson.coupled_gaussian.multivariate_log_density(test, loc, scale, kappa)
 
-    probs = jax.nn.softmax(jnp.stack([density(samples) for samples in train], -1))
+    logs = jnp.stack([density(samples) for samples in train], -1)
+    probs = jnp.exp(pt.nelson.coupled_gaussian.log_posterior(logs, jnp.array([0.5, 0.5])))
     # where both classes are impossible the model has nothing to say, and gives what happened no probability
     return jnp.nan_to_num(jnp.stack([probs[0, :, 0], probs[1, :, 1]]).ravel())
 
@@ -54,7 +46,7 @@ def main() -> None:
     with jax.enable_x64(True):
         for dim in DIMENSIONS:
             for kappa in KAPPAS:
-                probs = jax.vmap(partial(reported, kappa=kappa))(training[..., :dim], test[..., :dim])
+                probs = jax.vmap(reported, (0, 0, None))(training[..., :dim], test[..., :dim], kappa)
                 means = [np.asarray(pt.nelson.generalized_mean(probs, power)) for power in powers]
                 results[kappa, dim] = [np.median(row) for row in (*means, (probs > 0.5).mean(1))]
     rows = [

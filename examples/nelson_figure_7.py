@@ -9,6 +9,8 @@ import matplotlib.pyplot as plt
 import nelson
 import numpy as np
 
+import probtruth as pt
+
 PUBLISHED = {"model probability": ".56", "source probability": ".62", "divergence probability": ".90"}
 
 
@@ -23,11 +25,7 @@ def main() -> None:
     nelson.show(rows)
 
     figure, axis = plt.subplots(figsize=(6, 5), layout="constrained")
-    model, source, ratio = values
-    axis.plot([0, 1], [0, ratio], color="tab:blue")
-    axis.plot([0, source, source], [model, model, 0], ":", color="gray")
-    axis.plot([source, 1], [model, ratio], "o", color="tab:blue")
-    axis.set(xlabel="source probability", ylabel="model probability", xlim=(0, 1.05), ylim=(0, 1))
+    pt.figures.plot_divergence(risk, ax=axis)
     nelson.save(figure, "nelson_figure_7")
 
 

@@ -24,6 +24,7 @@ CALLS = {
     "plot_nelson": lambda **kw: pt.figures.plot_nelson(RISK, model="a", **kw),
     "plot_reliability": lambda **kw: pt.figures.plot_reliability(CURVE, **kw),
     "plot_curves": lambda **kw: pt.figures.plot_curves(pt.confusion.roc_curves(PRED, TRUTH), **kw),
+    "plot_divergence": lambda **kw: pt.figures.plot_divergence(RISK, model="a", **kw),
 }
 
 
@@ -141,3 +142,11 @@ def test_curves_and_their_areas(make):
 def test_errors(call, message):
     with pytest.raises(pt.InputError, match=message.replace("(", r"\(").replace(".", r"\.")):
         call()
+
+
+def test_divergence_is_the_line_prolonged():
+    ax = pt.figures.plot_divergence(RISK, model="b", power=1.0)
+    at = RISK.powers.index(1.0)
+    end = ax.lines[1].get_xydata()[1]
+    assert end.tolist() == [1.0, RISK.divergence[1, at]]
+    assert end[1] * RISK.source[1, at] == pytest.approx(RISK.model[1, at], rel=SAME)

@@ -43,7 +43,7 @@ def compare_metric(
     metric: MetricName = "f1",
     *,
     label: str | int | None = None,
-    threshold: float | Sequence[float] | None = None,
+    threshold: float | None = None,
     n_bins: int = 15,
     groups: Groups | None = None,
     clusters: Groups | None = None,

@@ -15,7 +15,6 @@ from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
 from probtruth.report.names import mark, marked, plain, unmarked
 from probtruth.report.numbers import decimals, fixed
-from probtruth.report.plots.annotators import plot_annotators
 from probtruth.report.plots.calibration import plot_reliability
 from probtruth.report.plots.comparison import (
     MOST_MODELS,
@@ -281,12 +280,6 @@ def _annotators(result: Result) -> Blocks:
                 f"{fixed(low, 3)} to {fixed(high, 3)} (95%) would."
             )
         yield said
-    if known.truth is not None and len(known.rows) > 1:
-        caption = (
-            "Skill of each annotator: agreement with the class beyond chance, with its 95% interval. Left of the "
-            "dashed line, an annotation says almost nothing of the class."
-        )
-        yield Figure("annotators", partial(plot_annotators, known.truth), caption)
     yield data_tables.annotators(result)
     yield data_tables.voters(result)
     yield data_tables.unlike_the_rest(result)

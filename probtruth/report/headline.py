@@ -102,15 +102,11 @@ def infinite_means(result: Result, standing: Standing) -> str:
     names = names_in_sentences(result)
     counts = dict(list(standing.infinite.items())[:MOST_NAMED])
     who = joined([names[model] for model in counts])
-    on = f"{joined([f'{n:,}' for n in counts.values()])} of {len(result.scores.items):,} items"
-    several = len(counts) > 1
-    why = f"{who} {'have' if several else 'has'} an infinite score on {on}"
+    on = f"on {joined([f'{n:,}' for n in counts.values()])} of {len(result.scores.items):,} items"
+    why = f"{who}: infinite scores {on}, which make"
     if result.labelled is not None:
-        what = "an outcome" if sum(counts.values()) == 1 else "outcomes"
-        why = f"{who} gave probability 0 to {what} that happened ({on})"
-    mean = mean_of(result.comparison)
-    effect = f"their {mean}s are infinite, whatever they do" if several else f"its {mean} is infinite, whatever it does"
-    said = f"{why}: {effect} elsewhere."
+        why = f"{who} gave probability 0 to what happened {on}, which makes"
+    said = f"{why} the {mean_of(result.comparison)} infinite, whatever is right elsewhere."
     if result.bounded is None:
         return said
     first = result.bounded.ranked[0]

@@ -250,15 +250,12 @@ def _accuracy(result: Result) -> Iterator[str]:
     if found is None or result.standing is None:
         return
     names = names_in_sentences(result)
-    place = "the worst" if found.last else "a worse"
     said = (
         f"{names[found.model]} has the highest accuracy, {fixed(found.accuracy, 3)} against "
-        f"{fixed(found.accuracy_of_leader, 3)} of {names[result.standing.lead]}, but {place} "
+        f"{fixed(found.accuracy_of_leader, 3)} of {names[result.standing.lead]}, but a worse "
         f"{measure(result.comparison.rule)}"
     )
-    if found.why == "infinite":
-        yield f"{said}: it gave probability 0 to outcomes that happened, which --floor fixes."
-    elif found.why == "discrimination":
+    if found.why == "discrimination":
         yield f"{said}: it is right more often, but its probabilities say less about where it is wrong."
     else:
         off = f"{significant(found.miscalibration, 2)} against {significant(found.miscalibration_of_leader, 2)}"

@@ -29,7 +29,7 @@ type Weights = Literal["equal"] | Mapping[str, float]
 # Which event a forecast is judged by: each label against the others, or the most probable label being right
 type JudgedBy = Literal["label", "top-label"]
 # How the source probability of Nelson's risk profile is estimated
-type SourceMethod = Literal["isotonic", "bins", "truth"]
+type SourceMethod = Literal["isotonic", "bins", "bayes-bins", "kernel", "truth"]
 type ResponseMode = Literal["sample", "argmax", "threshold"]  # How a model answers with one label
 # The scoring rules that have names
 type RuleName = Literal[

@@ -179,3 +179,10 @@ def test_errors(scores, options, message):
     with pytest.raises(InputError) as caught:
         compare(scores, **options)
     assert message in str(caught.value)
+
+
+def test_annotators_of_one_item_each_add_nothing():
+    rows = frame(30, 1)
+    plain = compare(Scores.from_frame(rows, replicate="replicate", higher_is_better=False), engine="exact").pairs[0]
+    named = Scores.from_frame(rows | {"who": rows["item"]}, annotator="who", higher_is_better=False)
+    assert compare(named, engine="exact").pairs[0] == plain

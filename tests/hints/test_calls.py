@@ -338,6 +338,12 @@ CALLS = {
         lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=0.5),
         lambda found: found is not None,
     ),
+    "a threshold for three labels": Call(
+        lambda: pt.expected_confusion({"a": np.eye(3)}, pt.Truth.from_labels([0, 1, 2], 3), "threshold", threshold=0.5),
+        "response='argmax'",
+        lambda: pt.expected_confusion({"a": np.eye(3)}, pt.Truth.from_labels([0, 1, 2], 3), "argmax"),
+        lambda found: found.accuracy[0] == 1.0,
+    ),
     "means inside jit": Call(
         lambda: jax.jit(pt.rules.mean_scores)(jnp.array([[0.6, 0.4]]), jnp.array([[0.7, 0.3]])),
         "pt.log_score(probs, truth).mean()",

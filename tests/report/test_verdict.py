@@ -242,7 +242,7 @@ def test_accuracy_and_score_that_disagree_are_explained(result):
     """
     (line,) = map(unmarked, verdict(result).accuracy)
     assert line.startswith(
-        "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but the worst log loss: "
+        "support-vector has the highest accuracy, 0.890 against 0.879 of nearest-neighbours, but a worse log loss: "
         "it is underconfident (miscalibration 0.33 against 0.045)."
     )
 
@@ -257,8 +257,8 @@ def test_one_infinite_loss_is_the_first_sentence_and_another_rule_is_computed():
     models = {"xgb": xgb, "forest": 0.25 + 0.5 * right}
     result = pt.evaluate(truth.tolist(), models, engine="exact")
     assert headline(result).startswith(
-        "xgb gave probability 0 to an outcome that happened (1 of 1,200 items): its mean log loss is infinite, "
-        "whatever it does elsewhere. Under the Brier score xgb leads, P(best) > 0.999"
+        "xgb gave probability 0 to what happened on 1 of 1,200 items, which makes the mean log loss infinite, whatever "
+        "is right elsewhere. Under the Brier score xgb leads, P(best) > 0.999"
     )
     assert numbers(result)["What to do next"] == "Set --floor or use --rule brier, and look at these items."
     assert verdict(result).level == "inconclusive"

@@ -38,7 +38,6 @@ def test_files_and_what_they_hold(result, out):
     ]
     assert all(path.read_bytes().startswith(b"%PDF-") for path in figures if path.suffix == ".pdf")
     assert [path.name for path in figures if path.suffix == ".svg"] == [
-        "annotators.svg",
         "behind-leader.svg",
         "differences.svg",
         "ranks.svg",

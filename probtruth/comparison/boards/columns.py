@@ -85,20 +85,29 @@ class Columns:
     def _joined(self) -> "Columns":
         """One column in place of all, which the same models were scored on."""
         # of models with an infinite score nothing else is asked
-        values = np.where(np.isinf(self.values).any(1, keepdims=True), np.inf, self.values)
+        infinite = np.isinf(self.values).any(1, keepdims=True)
+        values = np.where(infinite, np.inf, self.values)
         n_items = self.count.sum(keepdims=True)
-        mean = values @ (self.count / n_items)
+        share = self.count / n_items
+        mean = values @ share
         seen = np.isfinite(mean)
         apart = np.zeros(values.shape)
         apart[seen] = values[seen] - mean[seen, None]
-        roots = [(np.sqrt(self.count) * apart).T]
-        third = np.stack([(self.count * row * apart) @ apart.T for row in apart])
+        size = np.sqrt(self.count)
+        roots = [(size * apart).T]
+        counted = self.count * apart
+        third: Float[np.ndarray, "model model model"] = np.einsum("ai,bi,ci->abc", counted, apart, apart, optimize=True)
         for at, one in self.many.items():
             roots.append(one.root)
-            crossed = np.multiply.outer(apart[:, at], one.root.T @ one.root)
-            third += one.third + crossed + crossed.transpose(1, 0, 2) + crossed.transpose(1, 2, 0)
+            square = one.root.T @ one.root
+            crossed = np.multiply.outer(apart[:, at], square)
+            third += one.third
+            third += crossed
+            third += crossed.transpose(1, 0, 2)
+            third += crossed.transpose(1, 2, 0)
         root = np.linalg.qr(np.concatenate(roots), mode="r")
-        return Columns(mean[:, None], n_items, self.cell[:1], {0: Many(root, third)})
+        joined = {0: Many(root, third)}
+        return Columns(mean[:, None], n_items, self.cell[:1], joined)
 
 
 def _side_by_side(parts: Sequence[Columns]) -> Columns:

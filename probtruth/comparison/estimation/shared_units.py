@@ -220,7 +220,7 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
         n_units.append(sums.n_units)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
         noise[np.ix_(alike, cells)] = sums.noise(plan.weights, item, values, plan)
-    if named and most_items < 2:
+    if named and most_items < 2 and repeated.what != "annotator":
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",
             "replicates (seeds, judges) that have many items",

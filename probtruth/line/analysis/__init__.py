@@ -58,7 +58,7 @@ class Analysis(Brief):
         confidence = {}
         for model in self.accuracy:
             confidence[model] = float(self.items[f"p_{model}"].drop_nulls().to_numpy().mean())
-        return most_accurate(self.scores, self.comparison, self.accuracy, self.calibration, confidence)
+        return most_accurate(self.comparison, self.accuracy, self.calibration, confidence)
 
     @cached_property
     def decomposition(self) -> Sequence[Mapping[str, Any]] | None:

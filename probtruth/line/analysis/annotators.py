@@ -79,22 +79,30 @@ def unlike_the_rest(scores: Scores, comparison: Comparison) -> Unlike | None:
     first, second = (cells.values[scores.models.index(model)] for model in models)
     with np.errstate(invalid="ignore"):
         difference = first - second
-    finite = np.flatnonzero(np.isfinite(difference))
-    of_item = np.bincount(cells.item[finite])
-    chosen = finite[of_item[cells.item[finite]] > 1]
+    finite = np.isfinite(difference)
+    of_item = np.bincount(cells.item, finite)
+    chosen = np.flatnonzero(finite & (of_item[cells.item] > 1))
     item = cells.item[chosen]
+    difference = difference[chosen]
     who, annotator, n = np.unique(cells.replicate[chosen], return_inverse=True, return_counts=True)
     if len(who) < 2:
         return None
-    mean = np.bincount(item, difference[chosen], len(of_item)) / np.maximum(of_item, 1)
-    # from the mean of the others: the own value has 1/n of the item's mean
-    from_rest = (difference[chosen] - mean[item]) * of_item[item] / (of_item[item] - 1)
+    n_others = of_item[item] - 1
+    of_others = np.bincount(item, difference)[item] - difference
+    from_rest = difference - of_others / n_others
     apart = np.bincount(annotator, from_rest) / n
     # the variance between annotators by moments (DerSimonian and Laird 1986, doi:10.1016/0197-2456(86)90046-2)
-    spare = len(chosen) - len(who)
-    within = float(np.square(from_rest - apart[annotator]).sum()) / max(spare, 1)
-    excess = float(n @ np.square(apart)) - (len(who) - 1) * within
-    between = max(excess / (len(chosen) - float(n @ n) / len(chosen)), 0.0) if spare else 0.0
-    own = between / np.maximum(between + within / n, np.finfo(np.float64).tiny)
+    n_labels = len(chosen)
+    spare = n_labels - len(who)
+    residual = from_rest - apart[annotator]
+    within = float(residual @ residual) / max(spare, 1)
+    between = 0.0
+    if spare:
+        excess = float(n @ apart**2) - (len(who) - 1) * within
+        size = n_labels - float(n @ n) / n_labels
+        between = max(excess / size, 0.0)
+    noise = within / n
+    total = np.maximum(between + noise, np.finfo(np.float64).tiny)
+    own = between / total
     names = tuple([cells.names[at] for at in who.tolist()])
-    return Unlike(models, names, n, own * apart, np.sqrt(own * within / n))
+    return Unlike(models, names, n, own * apart, np.sqrt(own * noise))

@@ -104,14 +104,12 @@ class MostAccurate:
     model: str
     accuracy: float
     accuracy_of_leader: float
-    last: bool  # no model scores worse
-    why: Literal["infinite", "discrimination", "overconfident", "underconfident"]
+    why: Literal["discrimination", "overconfident", "underconfident"]
     miscalibration: float | None = None
     miscalibration_of_leader: float | None = None
 
 
 def most_accurate(
-    scores: Scores,
     comparison: Comparison,
     accuracy: Mapping[str, float],
     calibration: CalibrationAnalysis,
@@ -126,12 +124,11 @@ def most_accurate(
     ahead = comparison.pair(lead, first).p_a_better
     if ahead is None or ahead < CLAIMED:
         return None
-    last = comparison.ranks[-1].model == first
-    shown = (first, accuracy[first], accuracy[lead], last)
-    if scores.n_infinite[scores.models.index(first)]:
-        return MostAccurate(*shown, "infinite")
+    shown = (first, accuracy[first], accuracy[lead])
     off = {row["model"]: as_float(row.get("miscalibration")) for row in calibration.rows}
     of_first, of_lead = off.get(first), off.get(lead)
+    if of_first == np.inf:  # the table says on how many items its score is infinite
+        return None
     if of_first is None or of_lead is None or of_first < WORSE * of_lead:
         return MostAccurate(*shown, "discrimination")
     over = confidence[first] > accuracy[first]

@@ -24,6 +24,7 @@ BLUE, RED, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#b06a9a"  # the las
 COLOURS = (BLUE, RED, GREEN, PURPLE)  # One for each thing that is compared; no more are told apart at a glance
 MARKERS = (("o", "●"), ("^", "▲"), ("s", "■"), ("D", "◆"))  # Told apart in grey too, with the character for words
 DASHES = (0, (4, 3))
+DOTS = (0, (1, 2))
 WIDTH, ROW = 480, 26  # Points, which are the CSS pixels of the page
 BELOW = 46  # Points below the axes, for their title
 INCH = 72  # Points

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from probtruth import check
 from probtruth.report.numbers import fixed
-from probtruth.report.plots.axes import COLOURS, INK, square, text
+from probtruth.report.plots.axes import COLOURS, DOTS, INK, square, text
 from probtruth.scoring.nelson.profile import MARKS, RiskProfile
 
 BUBBLE = 260  # Area in square points of the largest bubble; the others are in proportion to their true events
@@ -106,6 +106,71 @@ def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: 
     area = [BUBBLE * row["n_true"] / largest for row in bins]
     face, edge = ("none", colour) if rings else (colour, "none")
     ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
+
+
+def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
+    """The divergence probability: the model's mark projected from the origin to a source probability of 1.
+
+    Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
+
+    Arguments:
+        risk, model: as in `plot_nelson`.
+        power: one of the profile's, 0 for the accuracy.
+        ax: the axes to draw on.
+
+    Returns: the axes.
+
+    Errors: `InputError` for an unknown model, or a power that is not in the profile.
+
+    Source: Nelson (2017), doi:10.3390/e19060286, Figure 7.
+
+    >>> import probtruth as pt
+    >>> pred = pt.Predictions.from_probs({"a": [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.4, 0.6]]})
+    >>> risk = pt.nelson.risk_profile(pred, pt.Truth.from_labels([0, 1, 1, 0], n_labels=2))
+    >>> [entry.get_text() for entry in pt.figures.plot_divergence(risk).texts]
+    ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
+    """
+    position = _position(risk, model)
+    reported = float(risk.at(power)[position])
+    at = risk.powers.index(power)
+    source, ratio = float(risk.source[position, at]), float(risk.divergence[position, at])
+    ax = square(ax, "source probability", "model probability", side=380, right=90)
+    ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
+    ax.plot(
+        [0, source, source],
+        [reported, reported, 0],
+        color=INK,
+        linewidth=1,
+        linestyle=DOTS,
+    )
+    ax.plot(source, reported, "o", color=COLOURS[0], markersize=9)
+    ax.plot(1, ratio, "D", color=COLOURS[1], markersize=8, clip_on=False)
+    ax.set_ylim(0, max(1.0, 1.05 * ratio))
+    text(
+        ax,
+        0,
+        reported,
+        f"P_model {fixed(reported, 3)}",
+        COLOURS[0],
+        shift=(8, 9),
+    )
+    text(
+        ax,
+        source,
+        0,
+        f"P_source {fixed(source, 3)}",
+        INK,
+        shift=(8, 12),
+    )
+    text(
+        ax,
+        1,
+        ratio,
+        f"P_div {fixed(ratio, 3)}",
+        COLOURS[1],
+        shift=(10, 0),
+    )
+    return ax
 
 
 def _position(risk: RiskProfile, model: object) -> int:

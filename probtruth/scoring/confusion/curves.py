@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth import check, frames
+from probtruth import check
 from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
@@ -15,7 +15,7 @@ from probtruth.types import Predictions, Truth
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
-    import polars
+    pass
 
 Points = Float[np.ndarray, "*batch point"]
 
@@ -63,16 +63,6 @@ class Curves(Brief):
         label = check.one_of(label, labels, "label")
         wanted = (model, label, implied)
         return next(curve for curve in self.curves if (curve.model, curve.label, curve.implied) == wanted)
-
-    def areas(self) -> "polars.DataFrame":
-        """One row for each model and label: the actual and the implied area."""
-        rows = []
-        for curve in self.curves:
-            if not curve.implied:
-                implied = self.of(curve.model, curve.label, True)
-                row = {"model": curve.model, "label": curve.label, "area": curve.area, "implied_area": implied.area}
-                rows.append(row)
-        return frames.from_rows(rows)
 
 
 def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None = None) -> Curves:

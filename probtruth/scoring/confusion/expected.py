@@ -1,6 +1,5 @@
 """The expected confusion matrix, when neither truth nor response is certain, and what each of its metrics rewards."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
@@ -121,7 +120,7 @@ def expected_confusion(
     truth: Truth,
     response: ResponseMode = "sample",
     method: Literal["ratio", "exact", "draws"] = "ratio",
-    threshold: float | Sequence[float] | None = None,
+    threshold: float | None = None,
     draws: int = 1000,
     *,
     seed: int = 0,
@@ -135,8 +134,7 @@ def expected_confusion(
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
         truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
         response: how a model answers: "sample" draws from its distribution, "argmax" gives its most probable label
-            (ties share), "threshold" the second label if its probability reaches `threshold` (or, with one threshold
-            for each label, the label of greatest probability divided by threshold).
+            (ties share), "threshold" the second of two labels if its probability reaches `threshold`.
         method: "ratio" takes ratios of expected counts. "exact" the expectation of each ratio given that it is defined,
             over labels and responses, with the spread of one realisation (averages over labels are simulated: see
             `mc_error`). "draws" the posterior of the ratio over the draws of the truth, or over drawn labels if it has
@@ -195,42 +193,24 @@ def expected_confusion(
 
 def response_probs(log_probs: ModelItemLabel, response: str, threshold: object = None) -> ModelItemLabel:
     """The probability of each answer: the model's distribution itself, or 1 at the label that it chooses."""
-    limits = check_threshold(response, threshold, log_probs.shape[-1])
+    if response != "threshold" and threshold is not None:
+        hint = "Give response='threshold', or leave the threshold out."
+        problem = f"threshold {threshold!r} with response {response!r}"
+        raise InputError(problem, "a threshold only with response 'threshold'", hint)
     logs = log_probs.astype(np.float64, copy=False)
     if response == "sample":
         return np.asarray(np.exp(logs))
-    if limits is None:
+    if response == "argmax":
         return simplex.shared_by_ties(logs)
-    if len(limits) == 1:
-        limit = np.array(limits)
-        limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
-        positive = np.exp(logs[..., 1]) >= limit
-        answers = np.stack([~positive, positive], -1)
-        return np.asarray(answers, np.float64)
-    log_limits = np.log(limits).astype(log_probs.dtype)
-    above = (log_probs - log_limits).astype(np.float64)
-    return simplex.shared_by_ties(above)
-
-
-def check_threshold(response: str, threshold: object, n_labels: int) -> tuple[float, ...] | None:
-    """The thresholds: one for two labels, else one for each label; None where the response has none."""
-    if response != "threshold":
-        if threshold is not None:
-            hint = "Give response='threshold', or leave the threshold out."
-            problem = f"threshold {threshold!r} with response {response!r}"
-            raise InputError(problem, "a threshold only with response 'threshold'", hint)
-        return None
-    wanted = f"a number above 0 and at most 1, or {n_labels} of them (one for each label)"
-    hint = "Thresholds are probabilities; for two labels threshold=0.5 is the usual choice."
-    listed = [threshold]
-    if isinstance(threshold, Sequence | np.ndarray) and not isinstance(threshold, str):
-        listed = list(threshold)
-    limits = tuple(check.number(limit, "threshold", hint, above=0, most=1, wanted=wanted) for limit in listed)
-    if len(limits) != n_labels and (len(limits), n_labels) != (1, 2):
-        got = f"{check.count(len(limits), 'threshold')} for {n_labels} labels"
-        hint = "The answer is then the label of greatest probability divided by threshold."
-        raise InputError(got, f"{n_labels} thresholds, one for each label", hint)
-    return limits
+    n_labels = log_probs.shape[-1]
+    if n_labels != 2:
+        got = f"a threshold for {n_labels} labels"
+        raise InputError(got, "two labels", "Take response='argmax'.")
+    hint = "Thresholds are probabilities; threshold=0.5 is the usual choice."
+    limit = np.array(check.number(threshold, "threshold", hint, above=0, most=1))
+    limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
+    positive = np.exp(logs[..., 1]) >= limit
+    return np.stack([~positive, positive], -1).astype(np.float64)
 
 
 def degeneracy_report(truth: Truth) -> "polars.DataFrame":

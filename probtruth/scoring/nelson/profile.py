@@ -13,8 +13,8 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import ItemLabel, ModelFloats
 from probtruth.scoring.align import align
-from probtruth.scoring.nelson.source_probability import Entries, equal_count_bins, source_probability
-from probtruth.scoring.score import check_floor, floored
+from probtruth.scoring.nelson.source_probability import Entries, check_smoothing, equal_count_bins, source_probability
+from probtruth.scoring.score import check_floor, floored, score_aligned
 from probtruth.types import Predictions, Truth
 from probtruth.types.arguments import SourceMethod
 from probtruth.types.index import Audit
@@ -34,8 +34,9 @@ class RiskProfile(Brief):
 
     `model[i, m]` is the mean of order `powers[m]` of the probabilities that model i reported for what happened,
     `source[i, m]` that of the source probabilities; the `by_label` arrays are the same for one label's events.
-    `impossible` names, for each model, the items where something happened that the model called impossible. Higher is
-    better, but only the accuracy (power 0) is a proper criterion, through its logarithm, and not with a floor.
+    `p_sigma` is exp(-sd of the log-probabilities). `impossible` names, for each model, the items where something
+    happened that the model called impossible. Higher is better, but only the accuracy (power 0) is a proper criterion,
+    through its logarithm, and not with a floor.
     """
 
     models: tuple[str, ...]
@@ -45,6 +46,7 @@ class RiskProfile(Brief):
     source: Float[np.ndarray, "model power"]
     model_by_label: Float[np.ndarray, "model label power"]
     source_by_label: Float[np.ndarray, "model label power"]
+    p_sigma: ModelFloats
     impossible: tuple[tuple[str, ...], ...]
     source_method: str
     floor: float | None
@@ -92,13 +94,24 @@ class RiskProfile(Brief):
         run = self.source[:, high] - self.source[:, low]
         return np.asarray(np.degrees(np.arctan2(rise, run)))
 
+    @property
+    def log_sd_band(self) -> Float[np.ndarray, "model 2"]:
+        """Accuracy times and divided by `p_sigma`; the upper end can exceed 1, which is why the paper turns to powers.
+
+        Source: Nelson (2017), Equation 10 (which lost the minus before the root).
+        """
+        low = self.accuracy * self.p_sigma
+        high = self.accuracy / self.p_sigma
+        return np.stack([low, high], -1)
+
     def table(self) -> "polars.DataFrame":
-        """One row for each model: the three means of model, source and divergence, angle, impossibles."""
+        """One row for each model: the three means of model, source and divergence, angle, log-sd band, impossibles."""
         kinds = {"": self.model, "source_": self.source, "divergence_": self.divergence}
         means: dict[str, ModelFloats] = {}
         for kind, values in kinds.items():
             means |= zip([kind + name for name in MARKS], values[:, self._places].T, strict=True)
-        rest = {"angle": self.angle, "impossible": list(map(len, self.impossible))}
+        low, high = self.log_sd_band.T
+        rest = {"angle": self.angle, "low": low, "high": high, "impossible": list(map(len, self.impossible))}
         return frames.as_polars({"model": self.models, **means, **rest})
 
     def spectrum(self) -> "polars.DataFrame":
@@ -134,7 +147,7 @@ def risk_profile(
     floor: float | None = None,
     powers: ArrayLike = POWERS,
     source: SourceMethod = "isotonic",
-    n_bins: int | None = None,
+    smoothing: float | None = None,
     by_label: bool = True,
 ) -> RiskProfile:
     """Decisiveness, accuracy, robustness and the spectrum between, of the model and of the source, after Nelson.
@@ -149,14 +162,16 @@ def risk_profile(
         floor: the paper's precision q_lim, which keeps reports and source probabilities between floor and 1 - floor.
         powers: the spectrum (decisiveness, accuracy and robustness are always in it).
         source: how the source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins"
-            the frequency in bins of equal counts, "truth" the soft labels themselves.
-        n_bins: the number of bins (default: root of the number of entries, at most 100).
+            the frequency in bins of equal counts, "bayes-bins" its posterior mean under a Beta prior worth one entry of
+            the frequency of all, "kernel" a Gaussian average over similar reports, "truth" the soft labels themselves.
+        smoothing: the number of bins (default: root of the number of entries, at most 100), or the kernel's standard
+            deviation (1.06 sd n^(-1/5)).
         by_label: sorts each label's reports separately, otherwise all labels' reports are pooled.
 
     Returns: a `RiskProfile`; probabilities from 0 to 1, higher is better. P_div is at most 1 at power 0 with the source
     "truth", or "isotonic" and two labels.
 
-    Errors: `InputError` for an unknown source, bins of one that has none, a floor outside 0 to 1/K, or a NaN power.
+    Errors: `InputError` for an unknown source or a smoothing that it lacks, a floor outside 0 to 1/K, or a NaN power.
 
     Source: Nelson (2017), doi:10.3390/e19060286
 
@@ -169,18 +184,17 @@ def risk_profile(
     check.own_threads()
     aligned = align(predictions, truth).on_host()
     way = check.literal(source, SourceMethod, "source")
-    if n_bins is not None:
-        check.whole(n_bins, 1, "n_bins")
-        if way != "bins":
-            raise InputError(f"n_bins={n_bins} for the source {way!r}", "source='bins'", "Leave it out.")
+    width = check_smoothing(way, smoothing)
     limit = check_floor(floor, len(aligned.labels))
     listed = check_arrays.as_floats(powers, "power", "powers")
     if np.isnan(listed).any():
         raise InputError("a power that is NaN", "numbers (inf and -inf are allowed)", "Check powers=[...].")
     spectrum = tuple(sorted({*listed.tolist(), *MARKS.values()}))
     events = aligned.truth
+    n_bins = None if width is None or "bins" not in way else int(width)
     model_means = []
     source_means = []
+    sigma = []
     impossible = []
     bins = []
     for name, logs in zip(aligned.models, aligned.log_probs, strict=True):
@@ -192,13 +206,14 @@ def risk_profile(
         if limit is not None:
             reported = np.clip(reported, limit, 1 - limit)
             logs = np.log(reported)
-        frequency = _source(reported, events, way, n_bins, by_label)
+        frequency = _source(reported, events, way, width, by_label)
         if limit is not None:
             frequency = np.clip(frequency, limit, 1 - limit)
         with np.errstate(divide="ignore"):
             log_frequency = np.log(frequency)
         model_means.append(_means(logs, events, spectrum))
         source_means.append(_means(log_frequency, events, spectrum))
+        sigma.append(_one_sigma(logs, events))
         for label, reports, happened in zip(aligned.labels, logs.T, events.T, strict=True):
             bin_of = equal_count_bins(np.exp(reports), n_bins)
             bins += bubbles_of(name, label, reports, happened, bin_of, events.sum())
@@ -212,6 +227,7 @@ def risk_profile(
         of_source[:, 0],
         of_model[:, 1:],
         of_source[:, 1:],
+        np.array(sigma),
         tuple(impossible),
         source,
         limit,
@@ -220,14 +236,23 @@ def risk_profile(
     )
 
 
-def _source(reported: ItemLabel, events: ItemLabel, way: str, n_bins: int | None, by_label: bool) -> ItemLabel:
+def _source(reported: ItemLabel, events: ItemLabel, way: str, width: float | None, by_label: bool) -> ItemLabel:
     """The source probability of every report, from the reports of its label or from all."""
     if not by_label:
-        pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, n_bins)
+        pooled = source_probability(reported.T.ravel(), events.T.ravel(), way, width)
         return pooled.reshape(reported.T.shape).T
     columns = zip(reported.T, events.T, strict=True)
-    by_column = [source_probability(reports, happened, way, n_bins) for reports, happened in columns]
+    by_column = [source_probability(reports, happened, way, width) for reports, happened in columns]
     return np.stack(by_column).T
+
+
+def _one_sigma(logs: ItemLabel, events: ItemLabel) -> float:
+    """exp(-sd) of the log-probabilities of what happened; 0 where one of them is infinite."""
+    happened = logs[events > 0]
+    weights = events[events > 0] / events.sum()
+    with np.errstate(invalid="ignore"):
+        variance = weights @ (happened - weights @ happened) ** 2
+    return float(np.nan_to_num(np.exp(-np.sqrt(variance))))
 
 
 def _means(logs: ItemLabel, events: ItemLabel, powers: tuple[float, ...]) -> Float[np.ndarray, "all_then_label power"]:
@@ -290,3 +315,41 @@ def bubbles_of(
         numbers = [value.item() for value in values]
         rows.append({"model": model, "label": label, **dict(zip(columns, numbers, strict=True))})
     return rows
+
+
+def perplexity(predictions: Predictions, truth: Truth, floor: float | None = None) -> "polars.DataFrame":
+    """Perplexity of each model: the number of equally likely labels that would be as surprising.
+
+    Formula: exp of the mean log score = exp(mean entropy) * exp(mean Kullback-Leibler divergence).
+
+    Its expectation over n items is improper: it rewards the report proportional to t^(n/(n+1)), hedged, and inverse
+    perplexity t^(n/(n-1)), sharpened. Compare log scores.
+
+    Arguments:
+        predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
+        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        floor: as in `score`.
+
+    Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
+    `entropy_factor` (the same for all models, and the least that can be reached) and `divergence_factor`.
+
+    Errors: as in `score`.
+
+    Source: Jelinek, Mercer, Bahl and Baker (1977), doi:10.1121/1.2016299
+
+    >>> import probtruth as pt
+    >>> pred, truth = pt.Predictions.from_probs({"a": [[0.25, 0.75]]}), pt.Truth.from_labels([0], n_labels=2)
+    >>> round(pt.nelson.perplexity(pred, truth)["perplexity"][0], 6)
+    4.0
+    """
+    scores = score_aligned(align(predictions, truth), "log", floor)
+    loss = scores.values.mean(1)
+    entropy = np.full(len(loss), scores.known.entropy or 0.0)
+    with np.errstate(over="ignore"):
+        columns = {
+            "model": scores.models,
+            "perplexity": np.exp(loss),
+            "entropy_factor": np.exp(entropy),
+            "divergence_factor": np.exp(loss - entropy),
+        }
+    return frames.as_polars(columns)

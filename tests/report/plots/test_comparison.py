@@ -117,25 +117,11 @@ def test_each_group_has_its_interval_and_probability(grouped):
     assert by_group.caption.startswith("The two leading models in every group")
 
 
-def test_annotators_best_first_with_their_flags(result):
-    truth = pt.infer_truth(result.annotations, "dawid-skene-em", draws=0)
-    ax = pt.figures.plot_annotators(truth, ax=(own := Figure().add_subplot()))
-    assert ax is own
-    assert set(words(ax)) - {""} == set(truth.annotators()["annotator"])
-    n = len(truth.index.annotators)
-    flags = {"flag": np.array(["spammer"] + [""] * (n - 1)), "skill": np.linspace(0, 1, n)}
-    flags |= {"skill_low": np.zeros(n), "skill_high": np.ones(n)}
-    flagged = replace(truth, annotator_results={**truth.annotator_results, **flags})
-    assert "spammer" in words(pt.figures.plot_annotators(flagged))
-
-
 @pytest.mark.parametrize(
     ("plot", "message"),
     [
         (lambda result: pt.figures.plot_groups(result.comparison), "without groups"),
         (lambda result: pt.figures.plot_ranks(replace(result.comparison, decisions={})), "without ranks"),
-        (lambda result: pt.figures.plot_annotators(result.truth), "annotators"),
-        (lambda result: pt.figures.plot_annotators(None), "a Truth"),
     ],
 )
 def test_errors(result, plot, message):
@@ -146,7 +132,7 @@ def test_errors(result, plot, message):
 def test_figures_of_a_report(content, make):
     made = {figure.name: figure for figure in content.figures}
     of_models = [f"{kind}-{number}" for kind in ("reliability", "source") for number in range(1, 5)]
-    assert list(made) == ["behind-leader", "ranks", "differences", *of_models, "annotators"]
+    assert list(made) == ["behind-leader", "ranks", "differences", *of_models]
     assert all(figure.caption for figure in made.values())
     many = {figure.name: figure.caption for figure in contents(make["bare"](22)).figures}
     for name, most in (("behind-leader", 15), ("differences", 8), ("ranks", 20)):

@@ -56,9 +56,6 @@ def test_an_over_confident_model_implies_too_much():
     y = np.linspace(0.3, 0.7, 9)
     found = pt.confusion.roc_curves(*both(np.linspace(0, 1, 9), y))
     assert found.of("a", implied=True).area > found.of("a").area + 0.1
-    table = found.areas()
-    assert table["area"].item() == found.of("a").area
-    assert table["implied_area"].item() == found.of("a", implied=True).area
 
 
 def test_reports_that_round_to_one_keep_their_order():

@@ -65,7 +65,7 @@ def test_angles_of_figures_3_to_6(model, angle):
     """From 100 bins, computed independently. Over-confidence is above 45; a variance of 2 is under-confident."""
     x, truth = two_class_world()
     options = {"kappa0": 0.5, "kappa1": 0.5} | model
-    found = profile(two(posterior(x, **options)), truth, floor=0.01, source="bins", n_bins=100)
+    found = profile(two(posterior(x, **options)), truth, floor=0.01, source="bins", smoothing=100)
     assert found.angle[0] == pytest.approx(angle, abs=0.6)  # rounding to degrees, and where ties of clipped reports go
 
 
@@ -89,7 +89,17 @@ def test_hard_labels_take_the_mean_over_what_happened():
     assert found.accuracy[0] == pytest.approx(stats.gmean(happened), rel=ROUND_OFF)
     assert found.robustness[0] == pytest.approx(np.mean(happened ** (-2 / 3)) ** -1.5, rel=ROUND_OFF)
     assert found.at(-1)[0] == pytest.approx(stats.hmean(happened), rel=ROUND_OFF)
+    logs = np.log(happened)
+    assert found.p_sigma[0] == pytest.approx(np.exp(-np.sqrt((logs**2).mean() - logs.mean() ** 2)), rel=ROUND_OFF)
     np.testing.assert_array_equal(found.model_by_label[0, 0], 0.25 * np.ones(5))
+
+
+def test_the_log_sd_band_can_exceed_one():
+    """Equation 10 with its lost minus: .99 seven times and .01 once give an upper end above 1."""
+    found = profile(two([0.99] * 7 + [0.01]), two([1] * 8))
+    low, high = found.log_sd_band[0]
+    assert high > 1
+    assert low < found.accuracy[0] < high
 
 
 def test_one_impossible_event_and_the_precision_that_saves_the_mean():
@@ -99,6 +109,7 @@ def test_one_impossible_event_and_the_precision_that_saves_the_mean():
     assert found.accuracy[0] == found.robustness[0] == 0
     assert found.decisiveness[0] == pytest.approx(1.7 / 3, rel=ROUND_OFF)
     assert found.impossible == (("0",),)
+    assert found.p_sigma[0] == 0
     floored = profile(q, y, floor=0.01)
     assert floored.accuracy[0] == pytest.approx((0.01 * 0.9 * 0.8) ** (1 / 3), rel=ROUND_OFF)
     assert floored.floor == 0.01
@@ -122,7 +133,7 @@ def test_coarse_bins_break_the_bound():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=400)
     q = np.where(y == 1, 0.9, 0.1) * 0.8 + 0.1
-    coarse = profile(two(q), two(y), source="bins", n_bins=1)
+    coarse = profile(two(q), two(y), source="bins", smoothing=1)
     assert coarse.divergence[0, coarse.powers.index(0)] > 1.2
     assert profile(two(q), two(y)).divergence[0, coarse.powers.index(0)] <= 1
 
@@ -130,7 +141,7 @@ def test_coarse_bins_break_the_bound():
 def test_bins_are_weighted_by_their_true_events():
     """Trap 12: on a calibrated model the paper's 1/B mean over bins is off; weighted by true events it holds."""
     q = (np.arange(20_000) + 0.5) / 20_000
-    found = profile(two(q), two(q), source="bins", n_bins=100)
+    found = profile(two(q), two(q), source="bins", smoothing=100)
     for mark, power in MARKS.items():
         place = found.powers.index(power)
         assert found.source[0, place] == pytest.approx(found.model[0, place], rel=2e-3), mark  # bins of width .01
@@ -161,8 +172,6 @@ def test_tables_say_the_same():
         ({"floor": "low"}, "got floor 'low'"),
         ({"source": "isotonc"}, "Did you mean 'isotonic'"),
         ({"powers": [1, float("nan")]}, "a power that is NaN"),
-        ({"source": "bins", "n_bins": 2.5}, "got n_bins 2.5, expected an integer of at least 1"),
-        ({"source": "truth", "n_bins": 3}, "n_bins=3 for the source 'truth'"),
     ],
 )
 def test_errors(options, message):
@@ -187,3 +196,12 @@ def test_means_are_those_of_the_kernel():
         shown = np.broadcast_to((reported / reported.sum(1, keepdims=True)).ravel(), (len(powers), 180))
         exact = pt.nelson.generalized_mean(shown, powers, y.ravel())
         np.testing.assert_allclose(found.model[0], exact, rtol=1e-10)
+
+
+def test_perplexity_is_the_number_of_even_labels():
+    predictions = pt.Predictions.from_probs({"even": np.full((4, 5), 0.2), "none": np.eye(5)[[0, 0, 0, 0]]})
+    table = pt.nelson.perplexity(predictions, pt.Truth.from_labels(np.arange(4), n_labels=5))
+    np.testing.assert_allclose(table["perplexity"][0], 5, rtol=ROUND_OFF)
+    assert table["perplexity"][1] == np.inf
+    soft = pt.nelson.perplexity(predictions, pt.Truth.from_probs(np.full((4, 5), 0.2)))
+    np.testing.assert_allclose(soft.row(0)[1:], [5, 5, 1], rtol=ROUND_OFF)
