@@ -121,11 +121,14 @@ def choose(option: str, value: str, flag: str) -> str:
     return f"Choose one: {option}={value[:LONGEST]!r} (command line: {flag} {shlex.quote(value[:LONGEST])})."
 
 
-def unique(names: Sequence[str], what: str) -> None:
+def unique(names: Strings, what: str, where: MaybeText = None) -> None:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(
-            f"{what} {shortlist(twice)} more than once", f"every {what} once", f"Rename or remove the repeated {what}."
+            f"{what} {shortlist(twice)} more than once",
+            f"every {what} once",
+            f"Rename or remove the repeated {what}.",
+            where,
         )
 
 

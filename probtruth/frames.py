@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, MaybeText, Source, Strings
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -74,8 +74,9 @@ def _by_number(names: "polars.Series") -> "polars.Series":
     if not names.str.contains("[.eE]").any() or not names.str.contains(NUMBER).all():
         return names
     powers = names.filter(names.str.contains(POWER)).unique()
-    plain = names.replace(powers, [name_text(float(name)) for name in powers.to_list()])
-    plain = plain.str.replace("[.]0+$", "").str.replace("^-0$", "0")
+    plain = names.replace(powers, [name_text(float(name)) for name in powers])
+    for pattern, shorter in (("[.]0+$", ""), ("^-0$", "0")):
+        plain = plain.str.replace(pattern, shorter)
     short = plain.str.replace("([.][0-9]*[1-9])0+$", "$1")
     return short if short.n_unique() == plain.n_unique() else plain  # else 1.1 and 1.10 are two names
 
@@ -140,7 +141,7 @@ def is_records(table: object) -> bool:
 def _columns_of_records(rows: Any) -> dict[str, list[object]]:
     for place, row in enumerate(rows):
         if row.keys() != rows[0].keys():
-            odd = check.shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
+            odd = shortlist(sorted(map(name_text, row.keys() ^ rows[0].keys())))
             raise InputError(
                 f"a row with other keys ({odd})",
                 "the keys of the first row",
@@ -168,7 +169,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
     if of_pandas:
         if not all(isinstance(name, str) for name in frame.columns):
             frame = frame.set_axis([name_text(name) for name in frame.columns], axis=1)  # as in cells
-        check.unique([*frame.columns], "column")
+        unique([*frame.columns], "column")
         for name, kind in frame.dtypes.items():
             if str(kind).startswith(("period", "interval")):  # which no other library has
                 frame = frame.assign(**{name: frame[name].map(str, na_action="ignore")})
@@ -201,7 +202,7 @@ def _series(name: str, column: Any) -> "polars.Series":
 
     if isinstance(column, Mapping) or hasattr(column, "columns"):
         raise InputError(
-            f"a table as the column {check.quote(name)}",
+            f"a table as the column {quote(name)}",
             "a list of values",
             "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth).",
         )
@@ -237,7 +238,7 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
         if column is not None and column not in columns:
             advice = hint or f"Name it with {option}=... (command line: --{option})."
             raise InputError(
-                f"no column {check.quote(column)} (columns: {check.shortlist(columns, 12)})",
+                f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
                 f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
                 f"{advice} {check.did_you_mean(column, columns)}",
                 where,
@@ -251,15 +252,10 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
-    if kind.is_nested():
-        raise InputError(
-            f"a column of type {kind}",
-            "text or numbers",
-            "Flatten it: one column for each value.",
-            source.at(column=column),
-        )
-    if kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension":
-        raise InputError(f"a column of type {kind}", "text or numbers", "Convert it.", source.at(column=column))
+    no_text = kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension"
+    if kind.is_nested() or no_text:
+        hint = "Flatten it: one column for each value." if kind.is_nested() else "Convert it."
+        raise InputError(f"a column of type {kind}", "text or numbers", hint, source.at(column=column))
     years = series.dt.year() if kind in (polars.Date, polars.Datetime) else None  # null where there is no such year
     if years is not None and not (series.is_null() | years.is_between(2, 9998)).all(ignore_nulls=False):
         raise InputError(

@@ -179,8 +179,7 @@ def test_names_are_found_whatever_their_type(one, other):
 
 
 @pytest.mark.parametrize(
-    ("kind", "named"),
-    [(polars.Datetime("ns"), "1970-01-01 00:00:00.000001"), (polars.Time, "00:00:00.000001")],
+    ("kind", "named"), [(polars.Datetime("ns"), "1970-01-01 00:00:00.000001"), (polars.Time, "00:00:00.000001")]
 )
 def test_times_that_differ_by_nanoseconds_are_two_names(kind: polars.DataType, named: str) -> None:
     """Python's text has microseconds: two items would have the same name, and all votes would go to one of them."""

@@ -102,14 +102,15 @@ class Gate:
         against = f"against {judged['baseline']!r}"
         lines = []
         for one in judged["models"]:
+            verdict = "fails" if one["fails"] else "passes"
+            condition = one["condition"]
+            quantity = condition.split()[0]
             value = "not known" if one["value"] is None else f"{one['value']:.4g}"
-            what = f"{one['condition'].split()[0]} of {one['model']!r} {against}"
-            lines.append(f"{'fails' if one['fails'] else 'passes'}: {what} is {value} ({one['condition']})")
+            lines.append(f"{verdict}: {quantity} of {one['model']!r} {against} is {value} ({condition})")
         edge = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
         for one in judged[INCONCLUSIVE]:
-            ends = "is not known"
-            if one["low"] is not None and one["high"] is not None:
-                ends = f"({one['low']:.4g} to {one['high']:.4g}) holds {edge}"
+            low, high = one["low"], one["high"]
+            ends = "is not known" if None in (low, high) else f"({low:.4g} to {high:.4g}) holds {edge}"
             lines.append(f"{INCONCLUSIVE}: the interval of {one['model']!r} {against} {ends}")
         if self.inconclusive and not judged[INCONCLUSIVE]:
             lines.append(f"passes: there is a verdict on every model {against}")

@@ -66,7 +66,7 @@ def location(path: str | Path) -> Path:
     """The local path of a table; one at an address, or packed by gzip, is copied to one."""
     held = _HELD.get()
     if held is None:
-        return unpacked(_local(path))
+        held = {}
     text = str(path)
     if text not in held:
         held[text] = unpacked(_local(path))

@@ -9,7 +9,7 @@ import numpy as np
 from polars import DataFrame
 
 from probtruth import check
-from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, count, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
@@ -147,7 +147,7 @@ def answered(frame: DataFrame, source: Source, label: str, missing: Strings) -> 
     cells = flat(frame, label, source, "label")
     none = blank(cells, missing) & cells.is_not_null()
     rows = (~none).arg_true().to_list()
-    note = f"{source.name}: {check.count(frame.height - len(rows), 'answer')} left out as missing"
+    note = f"{source.name}: {count(frame.height - len(rows), 'answer')} left out as missing"
     if len(rows) == frame.height:
         note = f"{source.name}: no answer is {shortlist(missing)}"
     return frame[rows], source.of_rows(rows), (note,)
@@ -186,10 +186,10 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
     notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
     labels = [label for label in kind.labels if label not in how.none]
     if len(labels) < len(columns):
-        stay = np.array([label not in how.none for label in kind.labels])
+        stay = np.isin([*kind.labels], labels)
         gone = int(counts[:, ~stay].sum())
         counts = counts[:, stay]
-        notes += (f"{table.name}: {check.count(gone, 'answer')} left out as missing",)
+        notes += (f"{table.name}: {count(gone, 'answer')} left out as missing",)
     elif how.none:
         notes += (f"{table.name}: no label is {shortlist(how.none)}",)
     made = CountedAnnotations.of(counts, items, None if kind.positional else labels, source)
@@ -207,7 +207,7 @@ def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
             continue  # one of several negative numbers
         votes = int(made.counts()[:, names.index(name)].sum())
         notes.append(
-            f"the label {quote(name)} ({check.count(votes, 'annotation')}) may mean that there is no answer: "
+            f"the label {quote(name)} ({count(votes, 'annotation')}) may mean that there is no answer: "
             f"missing=[{name!r}] (command line: --missing={name}) leaves it out"
         )
     return tuple(notes)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float
@@ -37,7 +36,7 @@ class ExpertAnswers:
 def gold_file(spec: str) -> tuple[str, MaybeText]:
     """The path and the column of probabilities of `FILE` or `FILE:COLUMN`; what exists is a file."""
     path, column = with_column(spec)
-    return (spec, None) if not column or Path(spec).exists() else (path, column)
+    return path, column or None
 
 
 def gold_table(

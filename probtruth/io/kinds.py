@@ -179,8 +179,9 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     if _rows_are_items(table, how, beside):
         table = table.with_items(None)
     frame, source = table.head
-    annotator, label, replicate = (how.column(role) for role in ("annotator", "label", "replicate"))
-    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, (annotator, label, replicate))
+    others = [how.column(role) for role in ("annotator", "label", "replicate")]
+    annotator, label, replicate = others
+    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
     need_columns(frame.columns, how.named("replicate"), source.name)
     return Long(item, annotator, label, replicate if replicate in frame.columns else None, notes)
 

@@ -1,6 +1,6 @@
 """Predictions from files: for each model a table with one column for each label, aligned by the names of the items."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -83,21 +83,20 @@ def read_predictions(
     >>> pt.read_predictions({"model": path}).probs.tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
     """
-    given = opened_models(by_model(files, "path or dataframe"))
-    for model, made in given.items():
+    opened_tables = {}
+    for model, made in opened_models(by_model(files, "path or dataframe")).items():
         if not isinstance(made, Table):
             raise InputError(
                 f"{type(files[model]).__name__} for model {quote(model)}",
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-    opened_tables = [made.with_items(item) for made in given.values() if isinstance(made, Table)]
-    models = tuple(given)
+        opened_tables[model] = made.with_items(item)
     kind = known_kind(kind)
     wanted = as_names(labels, "labels")
-    on_disk = too_large(opened_tables, memory)
+    on_disk = too_large(opened_tables.values(), memory)
     tables: list[_Table] = []
-    for model, table in zip(models, opened_tables, strict=True):
+    for model, table in opened_tables.items():
         if on_disk:
             table = table.in_batches()
         chosen = choose(table, item, index, kind, wanted)
@@ -105,22 +104,37 @@ def read_predictions(
         items, source = items_of(table.rows([chosen.item]), chosen.item, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, table))
     own_labels = tables[0].labels
-    used = None if index is None or index.positional_labels else {*index.labels}
+    of_labels, _, _ = Index.of_array((0, len(own_labels)), (), own_labels)
     for own in tables:
-        _same_labels(own, tables[0])
+        odd = sorted({*own_labels} ^ {*own.labels})
+        if odd:
+            raise InputError(
+                f"labels that one of two models has: {shortlist(odd)}",
+                f"the labels of model {quote(tables[0].model)}: {shortlist(own_labels)}",
+                "Give every model the same labels; drop columns that are none.",
+                f"{own.source.name} (model {quote(own.model)})",
+            )
         if index is not None:
-            match_labels(index, Index.of_array((0, len(own.labels)), (), own.labels)[0], own.source.name)
+            match_labels(index, of_labels, own.source.name)
+    used = None if index is None or index.positional_labels else {*index.labels}
     names, rows_of, audit = _side_by_side({table.model: table.items for table in tables}, index)
     made_index, order, _ = Index.of_array((len(names), len(own_labels)), names, own_labels)
-    logs = empty_array((len(models), len(order), len(own_labels)), on_disk)
+    logs = empty_array((len(tables), len(order), len(own_labels)), on_disk)
     divided = []
     like_probs = []
+    warnings: list[str] = []
     for array, own, rows in zip(logs, tables, rows_of, strict=True):
         sums, plainly = own.write(array, rows[order], made_index.labels, kind, renormalise, used)
         if len(sums):
             divided.append((own.model, len(sums), float(sums.min()), float(sums.max())))
         if plainly:
             like_probs.append(own.model)
+        odd = odd_logits(own.table, own.chosen, used) if used and kind == "logits" else []
+        if odd:
+            warnings.append(
+                f"{own.source.name}: read {shortlist(odd)}, which no annotator used, as logits of labels, though "
+                "they look like none: drop the columns if they are no labels"
+            )
     in_one_order = all((np.diff(rows[rows >= 0]) > 0).all() for rows in rows_of)
     made_index = replace(
         made_index,
@@ -128,17 +142,11 @@ def read_predictions(
         item_rows=made_index.item_rows if in_one_order else None,
         label_columns=made_index.label_columns if all(table.labels == own_labels for table in tables) else None,
     )
-    audit = replace(audit, renormalised=tuple(divided))
     notes = dict.fromkeys(note for table in tables for note in (*table.source.notes, *table.chosen.notes))
-    warnings = [*of_logits(like_probs)]
-    for own in tables if used and kind == "logits" else ():
-        odd = odd_logits(own.table, own.chosen, used or ())
-        if odd:
-            warnings.append(
-                f"{own.source.name}: read {shortlist(odd)}, which no annotator used, as logits of labels, though "
-                "they look like none: drop the columns if they are no labels"
-            )
-    return Predictions(logs, models, made_index, audit, tuple(warnings), tuple(notes))
+    warned = (*of_logits(like_probs), *warnings)
+    return Predictions(
+        logs, tuple(opened_tables), made_index, replace(audit, renormalised=tuple(divided)), warned, tuple(notes)
+    )
 
 
 def opened_models(tables: object) -> Any:
@@ -205,63 +213,48 @@ class _Table:
 
 def _side_by_side(items: Mapping[str, Names], index: Index | None) -> tuple[Names, list[ItemInts], Audit]:
     """The items that some model (and an index with names) has as they first appear, each model's rows, and the rest."""
-    sides: list[Sequence[str]] = [*items.values()]
-    named = index is not None and not index.positional_items
-    if index is not None and named:
-        sides.append(index.items)
+    reference = None if index is None or index.positional_items else index.items
     for model, names in items.items():
-        if index is not None and named:
-            not_shifted(index.items, names, f"model {quote(model)}")
+        if reference is not None:
+            not_shifted(reference, names, f"model {quote(model)}")
         elif index is not None:
             check.length(len(names), len(index.items), f"items in model {quote(model)}")
+    sides = [*items.values()] if reference is None else [*items.values(), reference]
     columns = frames.alike([*map(as_series, sides)])
-    wanted = columns.pop() if named else columns[0]
+    wanted = columns.pop() if reference is not None else columns[0]
     scored = columns[0]
     if not all(frames.same(column, wanted) for column in columns):
         scored = polars.concat([column.alias("item") for column in columns]).unique(maintain_order=True)
-    if named:
-        scored = scored.filter(frames.positions(scored, wanted) >= 0)
-    else:
+    if reference is None:
         wanted = scored
+    scored = scored.filter(frames.positions(scored, wanted) >= 0)
     rows = [frames.positions(scored, column) for column in columns]
     n_models = np.sum([own >= 0 for own in rows], axis=0)
+    least = 1 if reference is not None else min(2, len(items))  # of models that have an item of this one
     extra: set[str] = set()
     by_model = []
     for (model, names), own, column in zip(items.items(), rows, columns, strict=True):
-        n_scored = int((own >= 0).sum())
-        alone = n_scored == 0 if named else len(items) > 1 and (n_models[own >= 0] < 2).all()
-        if alone:
-            others = Names(wanted if named else scored.filter(own < 0))
-            where = "the reference" if named else "the other models"
+        if (n_models[own >= 0] < least).all():
+            others = Names(scored.filter(own < 0)) if reference is None else reference
+            where = "the other models" if reference is None else "the reference"
             raise InputError(
                 f"no item in common: {shortlist(others, 3)} in {where}, {shortlist(names, 3)} in model {quote(model)}",
                 "the same item names in all",
                 check.AS_TEXT,
             )
-        of_model = column.filter(frames.positions(column, scored) < 0)
-        extra.update(text(of_model).to_list())
-        by_model.append((model, len(wanted) - n_scored, len(of_model)))
-    missing = wanted.filter(frames.positions(wanted, scored) < 0)
-    return Names(scored), rows, Audit(sort_names(text(missing).to_list()), sort_names(extra), tuple(by_model))
+        of_model = text(column.filter(frames.positions(column, scored) < 0)).to_list()
+        extra.update(of_model)
+        by_model.append((model, len(wanted) - int((own >= 0).sum()), len(of_model)))
+    missing = text(wanted.filter(frames.positions(wanted, scored) < 0)).to_list()
+    return Names(scored), rows, Audit(sort_names(missing), sort_names(extra), tuple(by_model))
 
 
-def _same_labels(table: _Table, first: _Table) -> None:
-    odd = sorted({*first.labels} ^ {*table.labels})
-    if odd:
-        raise InputError(
-            f"labels that one of two models has: {shortlist(odd)}",
-            f"the labels of model {quote(first.model)}: {shortlist(first.labels)}",
-            "Give every model the same labels; drop columns that are none.",
-            f"{table.source.name} (model {quote(table.model)})",
-        )
-
-
-def model_files(pairs: Strings, example: str = "--predictions my_model=probs.csv") -> dict[str, str]:
+def model_files(pairs: Strings) -> dict[str, str]:
     """`NAME=FILE` options as {name: file}, split at the last equals sign, or the one before an address."""
     split = [*map(named, pairs)]
     for pair, (name, path) in zip(pairs, split, strict=True):
         if not name or not path:
-            hint = f"--predictions {Path(pair).stem}={pair}" if Path(pair).is_file() else example
-            raise InputError(quote(pair), "NAME=FILE", f"Write {hint}.")
+            example = f"{Path(pair).stem}={pair}" if Path(pair).is_file() else "my_model=probs.csv"
+            raise InputError(quote(pair), "NAME=FILE", f"Write --predictions {example}.")
     unique([name for name, _ in split], "model")
     return dict(split)

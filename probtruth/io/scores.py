@@ -11,7 +11,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
@@ -273,12 +273,12 @@ def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> 
             "one of the two",
             "Give one table, or leave the names of the models out.",
         )
-    refuse_unused(how, "one model each", OF_SCORES, f"the table of model {check.quote(next(iter(files)))}")
+    refuse_unused(how, "one model each", OF_SCORES, f"the table of model {quote(next(iter(files)))}")
     columns = {"item": how.column("item"), "model": NAME}
     columns |= how.named("group", "cluster", "replicate", "annotator")
     parts = []
     for model, path in files.items():
-        frame, source = opened(path, f"the table of model {check.quote(model)}").with_items(how.item).whole
+        frame, source = opened(path, f"the table of model {quote(model)}").with_items(how.item).whole
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
     return _made(parts, columns, how.column("score"), how, parts[0][1].name)
 

@@ -10,7 +10,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check
-from probtruth.check import Source, Texts, one_of
+from probtruth.check import Source, Texts, one_of, shortlist
 from probtruth.check_arrays import as_floats, distributions, surely_simplex
 from probtruth.errors import InputError
 from probtruth.io.kinds import Soft
@@ -132,7 +132,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     lost = [name for name in table.columns if name.startswith(OWN)]
     if lost and not notes:
         raise InputError(
-            f"soft labels whose notes another program dropped (columns {check.shortlist(lost, 2)} remain)",
+            f"soft labels whose notes another program dropped (columns {shortlist(lost, 2)} remain)",
             "the file as `probtruth truth` wrote it, or probabilities alone",
             f"Write it again, or drop the columns that begin with {OWN!r}: other votes then stand behind the scores.",
             source.name,
@@ -203,9 +203,11 @@ def annotations_of(answers: DataFrame, index: Index, excluded: Texts = ()) -> An
     lists = answers.select(ANSWERS, ANNOTATORS).with_row_index("row")
     rows = lists.explode(ANSWERS, ANNOTATORS).drop_nulls().cast(polars.Int64)
     item, label, annotator = (column.to_numpy() for column in rows)
-    if len(rows) and (label.max() >= len(index.labels) or annotator.max() >= len(index.annotators)):
-        raise ValueError("annotations with an unknown label or annotator")
-    return Annotations(item, label, annotator, np.ones(len(item), np.int64), index, excluded)
+    for codes, names in ((label, index.labels), (annotator, index.annotators)):
+        if codes.max(initial=0) >= len(names):
+            raise ValueError("annotations with an unknown label or annotator")
+    once = np.ones(len(item), np.int64)
+    return Annotations(item, label, annotator, once, index, excluded)
 
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from probtruth import check
-from probtruth.check import MaybeText, Strings, Texts
+from probtruth.check import MaybeText, Strings, Texts, one_of
 from probtruth.io.table import Table
 
 
@@ -63,7 +62,7 @@ def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxy
     for role, names in VOTE_COLUMNS.items():
         said = named.get(role)
         if said is not None and role in SIDES:
-            check.one_of(said, tuple(columns), f"column of {role}")
+            one_of(said, tuple(columns), f"column of {role}")
         roles[role] = said if said is not None else next((lower[name] for name in names if name in lower), None)
     left = roles["left"]
     right = roles["right"]
@@ -80,6 +79,6 @@ def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxy
         return None
     for role, said in named.items():
         if said is not None:
-            check.one_of(said, tuple(columns), f"column of {role}")
+            one_of(said, tuple(columns), f"column of {role}")
     swapped = lower.get("g2_winner") if str(winner).lower() == "g1_winner" else None
     return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])

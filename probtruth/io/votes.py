@@ -8,7 +8,7 @@ import numpy as np
 import polars
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeText, Source, Strings
+from probtruth.check import MaybeNumber, MaybeText, Source, Strings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import ScoreReading, Texts, listed
@@ -82,14 +82,14 @@ def read_votes(
     kind = votes_in(source_table, named)
     if kind is None:
         raise InputError(
-            f"no votes (columns: {check.shortlist(source_table.columns)})",
+            f"no votes (columns: {shortlist(source_table.columns)})",
             "columns of two models and of the winner (model_a, model_b, winner), or of the chosen and the rejected one",
             "Name them: left=..., right=..., winner=....",
             source_table.name,
         )
     chosen = []
     for name in check.listed(covariates, "covariates"):
-        chosen.append(check.one_of(name, source_table.columns, "column of a covariate"))
+        chosen.append(one_of(name, source_table.columns, "column of a covariate"))
     return votes_of(source_table, replace(kind, covariates=tuple(chosen)))
 
 
@@ -151,12 +151,12 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     sides, names = frames.coded(frames.by_value(polars.concat([column.alias("model") for column in columns])))
     models = sort_names(names)
     if len(models) < 2:
-        raise InputError(f"one model only ({check.shortlist(models)})", "two at least", "Add votes.", source.name)
+        raise InputError(f"one model only ({shortlist(models)})", "two at least", "Add votes.", source.name)
     sides = positions(models, names)[sides]  # the left one of every row, then the right one
     opposite = np.roll(sides, n_rows)
     if (sides == opposite).any():
         row = int((sides == opposite).argmax())
-        problem = f"a vote on {check.quote(models[sides[row]])} against itself"
+        problem = f"a vote on {quote(models[sides[row]])} against itself"
         raise InputError(problem, "two different models", "Leave the row out.", source.at(row, kind.right))
     pairs = [(models[first], models[second]) for first, second in zip(sides, opposite, strict=True)][:n_rows]
     notes = source.notes
@@ -240,7 +240,7 @@ def _outcomes(
         answers = {first: LEFT, second: RIGHT} if model in models else ANSWERS
         found = answers.get(model if model in models else said.lower())
         if found is None:
-            what = f"the winner {check.quote(said)} of a vote on {check.quote(first)} and {check.quote(second)}"
+            what = f"the winner {quote(said)} of a vote on {quote(first)} and {quote(second)}"
             raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, column))
         outcome[row] = found
     return outcome, int(cells.str.to_lowercase().is_in(BOTH_BAD).sum())

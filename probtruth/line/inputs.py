@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings
+from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings, count, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
 from probtruth.io.annotations import annotations_of, answered
@@ -53,9 +53,9 @@ def predictions_of(
     if len(named) == len(tables):
         return read_predictions(named, index, item, labels=labels, memory=memory)
     if named:
-        other = check.quote(next(model for model in tables if model not in named))
+        other = quote(next(model for model in tables if model not in named))
         raise InputError(
-            f"model {check.quote(next(iter(named)))} with names of items beside model {other} without",
+            f"model {quote(next(iter(named)))} with names of items beside model {other} without",
             "names of items in all tables, or in none",
             f"Which items those of model {other} are cannot be told: make it a table with a column 'item'.",
         )
@@ -174,11 +174,10 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         if known is None and not index.positional_labels:
             known = index.labels
         return Beside(items, known, len(index.labels))
-    if isinstance(predictions, Mapping) and not predictions:
+    if not predictions:
         return Beside((), known, n_labels)
-    tables = opened_models(predictions)
-    model, first = next(iter(tables.items()))
-    if not isinstance(first, Table):
+    model, first = next(iter(opened_models(predictions).items()))
+    if isinstance(first, NamedNumbers):
         shape = np.shape(first.values)  # type: ignore[call-overload]
         if len(shape) not in (1, 2):
             # which says what is wrong
@@ -222,9 +221,9 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
     if kind not in "iub":  # integers and truth values are never missing
         unlabelled = [row for row, value in enumerate(array.ravel().tolist()) if frames.missing(value)]
     if unlabelled:
-        first = unlabelled[0] + 1 if items is None else check.quote(items[unlabelled[0]])
+        first = unlabelled[0] + 1 if items is None else quote(items[unlabelled[0]])
         raise InputError(
-            f"no label for {check.count(len(unlabelled), 'item')} (the first: {first})",
+            f"no label for {count(len(unlabelled), 'item')} (the first: {first})",
             "a label for every item",
             "Leave those items out.",
         )
@@ -247,7 +246,7 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
 def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:
     """Soft labels or counts, by the first rows of an array."""
     array = check_arrays.as_float_table(table.values, "the reference")
-    check.unique(table.labels or (), "label")
+    unique(table.labels or (), "label")
     first = to_host(array[:ENOUGH])
     labels = map(str, table.labels or range(array.shape[1]))
     head = frames.as_polars(dict(zip(labels, first.T, strict=True)))
@@ -264,7 +263,7 @@ def by_name(listed: object, names: Strings, what: str) -> object:
         return None
     if isinstance(listed, Mapping):
         named = frame_numbers.names_in([*listed])
-        check.unique(named, f"name in {what}")
+        unique(named, f"name in {what}")
         return dict(zip(named, listed.values(), strict=True))
     no_frame(listed, what)
     if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
@@ -274,11 +273,11 @@ def by_name(listed: object, names: Strings, what: str) -> object:
     if own is None:
         return values
     if not set(own).isdisjoint(names):
-        check.unique(own, f"name in the index of {what}")
+        unique(own, f"name in the index of {what}")
         return dict(zip(own, values, strict=True))
     raise InputError(
-        f"{what} as a Series with the index {check.shortlist(own, 3)}",
-        f"an index of the names ({check.shortlist(names, 3)}), or a plain range",
+        f"{what} as a Series with the index {shortlist(own, 3)}",
+        f"an index of the names ({shortlist(names, 3)}), or a plain range",
         f"Pass {what}.to_list() if it stands in the right order, or set its index.",
     )
 

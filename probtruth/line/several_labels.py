@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, MaybeText, Strings, Texts
+from probtruth.check import MaybeNumber, MaybeText, Strings, Texts, one_of, quote, shortlist, unique
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
 from probtruth.io.annotations import annotations_in
@@ -57,7 +57,7 @@ class LabelsResult(Result):
         for label, result in self.by_label.items():
             for line in result.warnings:
                 labels_of.setdefault(line, []).append(label)
-        lines = [f"{check.shortlist(labels, 5)}: {line}" for line, labels in labels_of.items()]
+        lines = [f"{shortlist(labels, 5)}: {line}" for line, labels in labels_of.items()]
         lines += [line for line in self.warned if line not in labels_of]
         return tuple(lines)
 
@@ -129,10 +129,10 @@ def evaluate_labels(
     tables = opened_models(predictions)
     if isinstance(tables, Predictions):
         raise InputError("Predictions, which hold one label an item", "{model: table or path}", "Give the tables.")
-    check.unique(chosen or (), "label")
+    unique(chosen or (), "label")
     if isinstance(annotations, Annotations):
         sets = by_label(annotations, none)
-        binary = {label: sets[check.one_of(label, tuple(sets), "label")] for label in chosen or sets}
+        binary = {label: sets[one_of(label, tuple(sets), "label")] for label in chosen or sets}
     elif not chosen:
         raise InputError(
             "a table of annotations without labels",
@@ -157,7 +157,7 @@ def evaluate_labels(
     if scores.labels is None:
         scores = _spread_by_weights(scores, listed, options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
-    note = f"The mean of {check.count(len(results), 'label')}: {check.shortlist(results, 12)}. result.json has each."
+    note = f"The mean of {check.count(len(results), 'label')}: {shortlist(results, 12)}. result.json has each."
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
 
 
@@ -173,7 +173,7 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
             odd = made.index.labels[words.index(unknown[0])]
             cells = frames.names(table.head[0], label, table.head[1], "label")
             raise InputError(
-                check.quote(odd),
+                quote(odd),
                 "0 or 1 (no or yes, false or true): whether the label applies",
                 "A column that holds the name of a label is read by evaluate (command line: one --label).",
                 table.head[1].at((cells == odd).arg_max(), label),
@@ -195,7 +195,7 @@ def _read_models(
     for model, made in tables.items():
         if not isinstance(made, Table):
             raise InputError(
-                f"predictions of type {type(made).__name__} for model {check.quote(model)}",
+                f"predictions of type {type(made).__name__} for model {quote(model)}",
                 "a path, or a table with a column of items and one of each label",
                 "Name its columns.",
             )
@@ -224,13 +224,13 @@ def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Sc
 
 def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
     """The sets of labels that annotators gave, as the labels of the mean loss."""
-    scores, annotations = results[0].scores, binary[0]
+    scores = results[0].scores
+    annotations = binary[0]
     answers = np.stack([one.label for one in binary], 1)
     patterns, pattern = np.unique(answers, axis=0, return_inverse=True)
-    names = tuple([f"{code:09d}" for code in range(len(patterns))])
-    joint = replace(annotations, label=pattern.ravel(), index=replace(annotations.index, labels=names))
-    rows = positions(annotations.index.items, list(scores.items))
-    counts = joint.counts()[rows]
+    index = replace(annotations.index, labels=tuple(f"{code:09d}" for code in range(len(patterns))))
+    joint = replace(annotations, label=pattern.ravel(), index=index)
+    counts = joint.counts()[positions(index.items, scores.items)]
     losses = np.zeros((*scores.values.shape, len(patterns)))  # model, item, pattern
     for column, result in zip(patterns.T, results, strict=True):
         losses += np.asarray(result.scores.label_values)[:, :, column] / len(results)

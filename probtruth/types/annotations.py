@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import MaybeText, Source, Texts
+from probtruth.check import MaybeText, Source, Texts, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
@@ -42,7 +42,7 @@ class Annotations(Brief):
         by = "" if self.n_annotators is None else f" by {check.count(self.n_annotators, 'annotator')}"
         what = "counts of " if self.annotator is None else ""
         n = check.count(int(self.counts().sum()), "annotation")
-        labels = check.shortlist(self.index.labels, 6)
+        labels = shortlist(self.index.labels, 6)
         return f"Annotations: {what}{n} of {check.count(self.n_items, 'item')}{by}; labels {labels}"
 
     @property
@@ -79,7 +79,7 @@ class Annotations(Brief):
             return replace(self, index=index)
         absent = set(self.index.labels) - set(labels.labels)
         if absent:
-            check.one_of(min(absent), labels.labels, "label")
+            one_of(min(absent), labels.labels, "label")
         return self._placed(index, np.arange(self.n_items), positions(labels.labels, self.index.labels))
 
     def named_by(self, other: Index, what: str) -> "Annotations":
@@ -131,12 +131,12 @@ class Annotations(Brief):
         names = {frames.name_text(name): None for name in annotators}
         if self.annotator is None:
             raise InputError(
-                f"annotator {check.shortlist(names, 3)} to leave out of counts",
+                f"annotator {shortlist(names, 3)} to leave out of counts",
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
         for name in names:
-            check.one_of(name, self.index.annotators, "annotator")
+            one_of(name, self.index.annotators, "annotator")
         stay = [name for name in self.index.annotators if name not in names]
         if not stay:
             raise InputError(f"all {len(names)} annotators to leave out", "fewer", "Somebody has to stay.")
@@ -194,20 +194,17 @@ class Annotations(Brief):
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
-    def from_counts(
-        cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None, source: Source | None = None
-    ) -> "Annotations":
+    def from_counts(cls, counts: Numbers, items: GivenNames = None, labels: GivenNames = None) -> "Annotations":
         """Annotations from the number of votes of each item (row) for each label (column).
 
         Arguments:
             counts: the number of votes for each item (row) and label (column).
             items: the names of the rows, in their order.
             labels: the names of the labels, in the order of the columns.
-            source: what error messages call the table.
 
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
-        source = source or Source("counts")
+        source = Source("counts")
         passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
         table = labelled(counts).in_order_of(passed, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
@@ -227,7 +224,7 @@ class Annotations(Brief):
         for at, name in enumerate(names if names is not None and len(names) > 2 else ()):
             if array[:, at].any() and (array == others)[:, at].all() and check_arrays.may_be_total(name, len(array)):
                 raise InputError(
-                    f"the column {check.quote(name)}, the sum of the others",
+                    f"the column {quote(name)}, the sum of the others",
                     "votes by label",
                     "Drop it, or read the table: read_annotations(table, format='counts') leaves sums out.",
                 )

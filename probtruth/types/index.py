@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Int, Integer
 
 from probtruth import check, check_arrays, frames
-from probtruth.check import MaybeStrings, MaybeText, Strings, Texts
+from probtruth.check import MaybeStrings, MaybeText, Strings, Texts, count, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frames import Names, by_value, compact, name_text, rising, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
@@ -162,7 +162,7 @@ def rows_of(names: Strings, rows: Order | None, what: str, array: str) -> Order:
     if rows is not None:
         return rows
     raise InputError(
-        f"{array} without names of {what}, against {what} that stand in no order ({check.shortlist(names, 3)})",
+        f"{array} without names of {what}, against {what} that stand in no order ({shortlist(names, 3)})",
         f"the name of the {what.rstrip('s')} of every {'row' if what == 'items' else 'column'}",
         f"Pass {what}=[...] in the order of the array (items= to from_probs), or a table with names: which belongs to "
         "which cannot be told from a table in long form or from files in different orders.",
@@ -193,7 +193,7 @@ def _by_event(labels: Strings, columns: Texts | None) -> Order | None:
     events = {event_of(labels, column) for column in columns or ("",)}
     if len(events) > 1:
         raise InputError(
-            f"one column of probabilities for each model, called {check.shortlist(columns)}",
+            f"one column of probabilities for each model, called {shortlist(columns)}",
             "columns about one of the labels",
             "Give a column for each label.",
         )
@@ -226,7 +226,7 @@ def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str],
         sorted_column = column if is_own(rows, size) else column.gather(rows)
         if bool((sorted_column[1:] != sorted_column[:-1]).all()):
             return Names(sorted_column) if size > MANY else tuple(text(sorted_column).to_list()), rows
-    check.unique(names, what.rstrip("s"))
+    unique(names, what.rstrip("s"))
     ordered = sort_names(names)
     return ordered, positions(names, ordered)
 
@@ -261,7 +261,7 @@ class Audit(Brief):
             (self.extra, "without labels"),
             (self.different, "that are another question for some model"),
         )
-        return tuple(f"{len(names)} {why} ({check.shortlist(names, 3)})" for names, why in kinds if names)
+        return tuple(f"{len(names)} {why} ({shortlist(names, 3)})" for names, why in kinds if names)
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
@@ -295,7 +295,7 @@ def one_hot(
         classes = sort_names(set(written)) if classes is None else classes
         absent = set(written) - set(classes)
         if absent:
-            check.one_of(next(name for name in written if name in absent), classes, f"{what}: label")
+            one_of(next(name for name in written if name in absent), classes, f"{what}: label")
         array = positions(classes, written)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InputError(
@@ -305,7 +305,7 @@ def one_hot(
         )
     if not named and not in_order:
         raise InputError(
-            f"integers as {what}, beside labels in no order ({check.shortlist(classes or ())})",
+            f"integers as {what}, beside labels in no order ({shortlist(classes or ())})",
             "names, or labels in order",
             "Pass labels=[...] in the order that the integers mean.",
         )
@@ -342,12 +342,12 @@ def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source
     rows = order[1:][again]
     if len(rows):
         row = int(rows.min())
-        cells = ", ".join(f"{what} {check.quote(names[codes[row]])}" for what, (codes, names) in coded.items())
+        cells = ", ".join(f"{what} {quote(names[codes[row]])}" for what, (codes, names) in coded.items())
         hint = "Remove the repeats, or name a column that tells them apart: replicate=... (command line: --replicate)"
         if "annotator" not in coded:
             hint += " or annotator=... (--annotator)"
         raise InputError(
-            f"{cells} twice ({check.count(len(rows), 'such row')})",
+            f"{cells} twice ({count(len(rows), 'such row')})",
             f"every ({', '.join(coded)}) pair once",
             f"{hint}.",
             source.at(row),
@@ -386,8 +386,7 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
     both = tuple(name for name in reference.items if name in there)
     if not both:
         raise InputError(
-            f"no item in common: {check.shortlist(reference.items, 3)} "
-            f"against {check.shortlist(other.items, 3)} in {what}",
+            f"no item in common: {shortlist(reference.items, 3)} against {shortlist(other.items, 3)} in {what}",
             "the same item names in both",
             check.AS_TEXT,
         )
@@ -403,7 +402,7 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
     absent = [name for name in reference.labels if name not in there]
     if absent:
         raise InputError(
-            f"label {check.shortlist(absent)} in the reference, but {what} has only {check.shortlist(other.labels)}",
+            f"label {shortlist(absent)} in the reference, but {what} has only {shortlist(other.labels)}",
             "a probability for every label that the reference uses",
             f"{check.did_you_mean(absent[0], other.labels)} Rename the columns to the labels; each label needs one"
             + (" (of two labels, the other's is 1 minus this one)." if len(other.labels) == 1 else "."),

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, Texts
+from probtruth import check_arrays
+from probtruth.check import MaybeStrings, Texts, count, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import SIDES, NamedNumbers, labelled, row_names
 from probtruth.frames import name_text
@@ -48,9 +48,9 @@ class Predictions(Brief):
 
     def __repr__(self) -> str:
         """The sizes, the models and the labels."""
-        models = f"{check.count(len(self.models), 'model')} ({check.shortlist(self.models, 4)})"
-        items = check.count(len(self.index.items), "item")
-        return f"Predictions: {models} on {items}; labels {check.shortlist(self.index.labels, 6)}"
+        models = f"{count(len(self.models), 'model')} ({shortlist(self.models, 4)})"
+        items = count(len(self.index.items), "item")
+        return f"Predictions: {models} on {items}; labels {shortlist(self.index.labels, 6)}"
 
     @property
     def probs(self) -> Float[Table, "model item label"]:
@@ -167,7 +167,7 @@ class Predictions(Brief):
         passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
         read, notes, events = _with_both_labels(kind, read, passed.labels, index)
         order = _common_names(read, passed, index)
-        ordered = {name: table.in_order_of(order, f"model {check.quote(name)}") for name, table in read.items()}
+        ordered = {name: table.in_order_of(order, f"model {quote(name)}") for name, table in read.items()}
         models = tuple(read)
         arrays = together(
             check_arrays.as_float_table(table.values, f"{WORDS[kind]} of model {name!r}")
@@ -178,8 +178,8 @@ class Predictions(Brief):
         for name, array in zip(models, arrays, strict=True):
             if array.shape != arrays[0].shape:
                 raise InputError(
-                    f"model {check.quote(name)} with shape {array.shape}",
-                    f"{arrays[0].shape} as model {check.quote(models[0])}",
+                    f"model {quote(name)} with shape {array.shape}",
+                    f"{arrays[0].shape} as model {quote(models[0])}",
                     "Give every model the same items and labels.",
                 )
             check_arrays.distributions(array, partial(_row_name, name, order.items), kind=kind)
@@ -241,7 +241,7 @@ def _with_both_labels(
                 pair = reference.written("labels", "predictions")
             event = 1 if name is None else [*pair].index(name)
         made[model] = NamedNumbers(_both(kind, table.values, event), table.items, pair)
-        word = check.quote(event if pair is None else pair[event])
+        word = quote(event if pair is None else pair[event])
         notes[f"one number an item: took it as that of label {word}"] = None
     return made, tuple(notes), tuple(columns)
 
@@ -270,9 +270,9 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
         if names is None and named:
             names = names_of[named[0]]
             if without and not are_row_numbers(names):
-                other = check.quote(without[0])
+                other = quote(without[0])
                 raise InputError(
-                    f"model {check.quote(named[0])} with names of {side} ({check.shortlist(names, 3)}) beside model "
+                    f"model {quote(named[0])} with names of {side} ({shortlist(names, 3)}) beside model "
                     f"{other} without",
                     f"names of {side} in all tables, or in none",
                     f"Which {side} those of model {other} are cannot be told: make it a table with names too, or pass "
@@ -284,7 +284,7 @@ def _common_names(tables: Mapping[str, NamedNumbers], passed: NamedNumbers, inde
 
 def of_logits(like_probs: Iterable[str]) -> Texts:
     """The warning about models whose logits are plainly probabilities, if there are any."""
-    names = check.shortlist(like_probs)
+    names = shortlist(like_probs)
     if not names:
         return ()
     return (
@@ -315,11 +315,11 @@ def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
             f"Wrap it: {{'my model': {wanted}}}.",
         )
     models = [*map(name_text, tables)]
-    check.unique(models, "model")
+    unique(models, "model")
     if not all(model.strip() for model in models):
         raise InputError("a blank model name", "a name for every model", "Write NAME=FILE.")
     return dict(zip(models, tables.values(), strict=True))
 
 
 def _row_name(model: str, items: MaybeStrings, row: int) -> str:
-    return f"model {check.quote(model)}, item {check.quote(row if items is None else items[row])}"
+    return f"model {quote(model)}, item {quote(row if items is None else items[row])}"

@@ -64,6 +64,12 @@ def files(tmp_path) -> dict[str, Path]:
     return made
 
 
+@pytest.fixture
+def models(files) -> list[str]:
+    """The options that name the two models."""
+    return [f"--predictions={name}={files[name]}" for name in ("sharp", "flat")]
+
+
 def _write(path: Path, lines: list[str]) -> Path:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

@@ -26,11 +26,6 @@ NAMES = [
 ]
 
 
-@pytest.fixture
-def models(files):
-    return ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
-
-
 def test_run_writes_the_result_and_prints_the_verdict(run, files, models, tmp_path):
     out = tmp_path / "out"
     outcome = run("run", "--annotations", files["labels"], *models, "--rope", 0.01, "--out", out)
@@ -215,16 +210,14 @@ def test_annotators_are_left_out_by_name(run, files):
     assert "got annotator 'bop', expected one of" in unknown.err
 
 
-def test_truth_writes_csv_by_the_suffix(run, files, tmp_path):
+def test_truth_writes_csv_by_the_suffix(run, files, models, tmp_path):
     outcome = run("truth", files["labels"], "--out", tmp_path / "soft.csv")
     assert (outcome.status, "CSV holds the probabilities alone" in outcome.err) == (0, True)
-    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
     done = run("run", "--soft", tmp_path / "soft.csv", *models, "--engine", "exact", "--json")
     assert (done.status, done.json["truth"]["n_items"]) == (0, 24), done.err
 
 
-def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, tmp_path, monkeypatch):
-    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
+def test_without_out_the_verdict_is_printed_and_nothing_written(run, files, models, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     for words, verdict in (
@@ -256,34 +249,6 @@ def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path)
     said = f"rows of predictions divided by their sums, as you chose: {n_rows} of 'rounded' (sums 0.99 to 0.99)"
     assert said in done.json["warnings"]
     assert "divided by their sums, as you chose" in " ".join(run(*words, "--renormalise").out.split())
-
-
-@pytest.mark.long
-def test_run_on_chaosnli(run, data, tmp_path):
-    """Direct sums over the files (data/README.md): expected log loss of each model, and the mean entropy."""
-    folder = data / "chaosnli_snli"
-    names = {
-        "bert_0": ("bert-base-uncased_0", 1.216433),
-        "bert_1": ("bert-base-uncased_1", 1.021755),
-        "roberta_0": ("roberta-base_0", 1.170444),
-        "roberta_1": ("roberta-base_1", 1.056448),
-        "roberta_2": ("roberta-base_2", 1.143483),
-    }
-    options = [f"--predictions={name}={folder}/predictions/{file}.csv" for name, (file, _) in names.items()]
-    command = ["run", "--annotations", folder / "label_counts.csv", *options, "--rope", 0.01]
-    outcome = run(*command, "--json", "--out", tmp_path / "out")
-    assert outcome.status == 0, outcome.err
-    result = outcome.json
-    printed = 5e-7  # the sums are given to six decimals
-    for row in result["models"]:
-        assert row["score"] == pytest.approx(names[row["model"]][1], abs=printed)
-        assert row["entropy"] == pytest.approx(0.553141, abs=printed)
-    assert [row["model"] for row in result["models"]] == ["bert_1", "roberta_1", "roberta_2", "roberta_0", "bert_0"]
-    assert len(result["pairwise"]) == 10
-    for row in result["pairwise"]:
-        assert row["difference"] == pytest.approx(names[row["a"]][1] - names[row["b"]][1], abs=2 * printed)
-        assert row["p_a_better"] + row["p_b_better"] == pytest.approx(1)
-    assert result["engine"] == "exact"
 
 
 def test_check_says_what_each_file_is(run, files):
@@ -331,8 +296,7 @@ def test_run_with_one_model(run, files, tmp_path):
     assert (tmp_path / "o" / "report.html").exists()
 
 
-def test_chosen_items_come_back_as_gold(run, files, tmp_path) -> None:
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+def test_chosen_items_come_back_as_gold(run, files, models, tmp_path) -> None:
     given = ["--annotations", files["labels"], "--truth", "dawid-skene-em", *models]
     out = tmp_path / "gold.csv"
     chosen = run("choose-gold", *given, "--items", 12, "--seed", 2, "--out", out, "--json")

@@ -151,8 +151,7 @@ def test_no_verdict_has_a_status_of_its_own(run, scores, tmp_path):
     assert run("compare", alike, "--lower-is-better", "--engine", "exact").status == 0
 
 
-def test_run_is_a_gate_too(run, files):
-    models = [word for name in ("sharp", "flat") for word in ("--predictions", f"{name}={files[name]}")]
+def test_run_is_a_gate_too(run, files, models):
     words = ["run", "--annotations", files["labels"], *models, "--engine", "exact"]
     assert run(*words, "--fail-if", "p_worse > 0.5", "--baseline", "sharp").status == 1
     assert run(*words, "--fail-if", "p_worse > 0.5", "--baseline", "flat").status == 0

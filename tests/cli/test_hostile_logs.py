@@ -62,11 +62,7 @@ COMPARED = {  # content is made when its test runs: some hold many megabytes
         lambda: f"{LINE}\n{nested(1_000_000)}".encode(),
         "line 2: got text that is not JSON",
     ),
-    "a key twice": (
-        "x.json",
-        lambda: b'{"status": "success", "eval": {}, "status": "success"}',
-        "a repeated key",
-    ),
+    "a key twice": ("x.json", lambda: b'{"status": "success", "eval": {}, "status": "success"}', "a repeated key"),
     "a key of ten megabytes": ("x.json", lambda: log({"x" * BIG: 1}), "expected a key 'id'"),
     "a number of a megabyte": (
         "x.json",

@@ -23,9 +23,8 @@ def report(folder) -> str:
 
 
 @pytest.mark.long
-def test_run_embeds_texts_and_images_if_asked(run, files, content, tmp_path):
+def test_run_embeds_texts_and_images_if_asked(run, files, models, content, tmp_path):
     words = ["run", "--annotations", files["labels"], "--engine", "exact", "--out"]
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     assert run(*words, tmp_path / "texts", *models, "--show", f"{content}:text").status == 0
     page = report(tmp_path / "texts")
     assert f"{TEXT} 3" in html.unescape(page)

@@ -98,8 +98,7 @@ def _columns(path):
     return polars.read_csv(path)
 
 
-def test_plan_from_annotations(run, files):
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
+def test_plan_from_annotations(run, files, models):
     command = ("plan", "--annotations", files["labels"], *models, "--rule", "brier", "--annotators", 9)
     outcome = run(*command, "--cost", "item=1", "--cost", "annotation=0.1", "--json")
     assert outcome.status == 0, outcome.err
@@ -108,11 +107,10 @@ def test_plan_from_annotations(run, files):
     assert outcome.json["variance"]["annotation"] > 0
 
 
-def test_plan_from_columns_of_other_names_and_from_logs(run, files, tmp_path):
+def test_plan_from_columns_of_other_names_and_from_logs(run, files, models, tmp_path):
     renamed = tmp_path / "renamed.csv"
     text = files["labels"].read_text()
     renamed.write_text(text.replace("item,annotator,label", "item,worker,answer", 1))
-    models = ["--predictions", f"sharp={files['sharp']}", "--predictions", f"flat={files['flat']}"]
     outcome = run("plan", "--annotations", renamed, "--annotator", "worker", "--label", "answer", *models, "--json")
     assert outcome.status == 0, outcome.err
     assert outcome.json == run("plan", "--annotations", files["labels"], *models, "--json").json

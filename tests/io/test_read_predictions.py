@@ -171,19 +171,9 @@ def test_chaosnli(data: Path) -> None:
 
 
 LOOKS = {
-    "percentages": (
-        "item,a,b\nx,25,75\n",
-        "probs",
-        "these look like percentages; pass --kind percent",
-        "percent",
-    ),
+    "percentages": ("item,a,b\nx,25,75\n", "probs", "these look like percentages; pass --kind percent", "percent"),
     "log-probabilities": ("item,a,b\nx,-0.6931,-0.6931\n", "probs", "look like log-probabilities", "log-probs"),
-    "logits": (
-        "item,a,b\nx,-3.5,2.25\ny,0.5,1\n",
-        "probs",
-        "these look like logits",
-        "logits",
-    ),
+    "logits": ("item,a,b\nx,-3.5,2.25\ny,0.5,1\n", "probs", "these look like logits", "logits"),
     "probabilities": ("item,a,b\nx,0.25,0.75\n", "percent", "these look like probabilities", "probs"),
     "probabilities, not logs": ("item,a,b\nx,0.25,0.75\n", "log-probs", "these look like probabilities", "probs"),
     "logits, not logs": ("item,a,b\nx,-3.5,-2.25\n", "log-probs", "these look like logits", "logits"),

@@ -13,11 +13,7 @@ from probtruth.errors import InputError
 from probtruth.types import Annotations
 from probtruth.types.annotations import index_of_labels
 
-LONG = {
-    "item": ["b", "a", "b", "c"],
-    "annotator": [2, 1, 1, 2],
-    "label": ["no", "yes", "no", "yes"],
-}
+LONG = {"item": ["b", "a", "b", "c"], "annotator": [2, 1, 1, 2], "label": ["no", "yes", "no", "yes"]}
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 2)),

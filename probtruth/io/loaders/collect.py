@@ -199,16 +199,10 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
     where = location(file)
     paths = []
     for one in matching(where) or [where]:
-        if not guarded(one, one.is_dir):
-            paths.append(one)
-            continue
-        inside = {log for pattern in patterns for log in one.rglob(pattern) if log.is_file()}
+        inside = {one}
+        if guarded(one, one.is_dir):
+            inside = {log for pattern in patterns for log in one.rglob(pattern) if log.is_file()}
         if not inside:
-            raise InputError(
-                "a folder without such files",
-                " or ".join(patterns),
-                "Check the path.",
-                shown(one),
-            )
+            raise InputError("a folder without such files", " or ".join(patterns), "Check the path.", shown(one))
         paths += sorted(inside)
     return paths

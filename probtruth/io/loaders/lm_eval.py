@@ -151,11 +151,12 @@ def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapp
         measure = f"{metric},{filters[task]}" if len(of_tasks[task]) > 1 else metric
         tasks.setdefault(measure, []).append(task)
     if len(tasks) == 1:
-        return next(iter(tasks))
+        return measure
     parts = []
     for measure, of_measure in tasks.items():
+        first = ", ".join(of_measure[:3])
         more = f" and {len(of_measure) - 3} more" if len(of_measure) > 3 else ""
-        parts.append(f"{', '.join(of_measure[:3])}{more} by {measure}")
+        parts.append(f"{first}{more} by {measure}")
     return f"score ({'; '.join(parts)})"
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from probtruth import check
-from probtruth.check import Source
+from probtruth.check import Source, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -55,7 +54,7 @@ def annotations_of(
 
 def label_text(value: Any, where: str, question: str) -> str:
     """A label as a name: text, a number, or a list of one."""
-    where = f"{where}, {check.quote(question)}"
+    where = f"{where}, {quote(question)}"
     if isinstance(value, list):
         if len(value) != 1:
             raise InputError(

@@ -81,10 +81,6 @@ def _of_arrow(path: Path) -> Binary:
 
     with path.open("rb") as stream:
         start = stream.read(8)
-    if start.startswith(b"FEA1"):
-        raise InputError(
-            "Feather version 1", "version 2 (Arrow IPC)", "Write it again with a current library.", shown(path)
-        )
     if start.startswith(b"ARROW1"):
         file = pyarrow.dataset.dataset(path, format="ipc", partitioning=None)
         n_rows = file.count_rows()

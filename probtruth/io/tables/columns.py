@@ -291,12 +291,13 @@ def _derived(values: ItemLabel, names: Strings, hits: Strings) -> dict[str, str]
 
 def by_name(columns: Strings, prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
     """The columns by the names of their labels; numbers are named by value, but as the other side has them."""
-    labels = {name: name.removeprefix(prefix) for name in columns}
+    labels = [name.removeprefix(prefix) for name in columns]
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
-        own = [name for name, label in labels.items() if re.match(values, label) and label not in used]
-        labels |= zip(own, by_value(polars_names([labels[name] for name in own])), strict=True)
-    unique([*labels.values()], "label")
-    return {label: name for name, label in labels.items()}
+        alike = [label for label in labels if re.match(values, label) and label not in used]
+        named = dict(zip(alike, by_value(polars_names(alike)), strict=True))
+        labels = [named.get(label, label) for label in labels]
+    unique(labels, "label")
+    return dict(zip(labels, columns, strict=True))
 
 
 def _prefix(columns: Strings, used: Strings) -> str:
@@ -341,9 +342,9 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
     if chosen.event is not None:
         column = chosen.labels[chosen.event]
         values = frame_numbers.numbers(frame, column, source, "label")
-        other = np.zeros_like(values)
-        top = {"probs": 1.0, "percent": 100.0}.get(kind)
-        if top is not None:
+        other = np.zeros_like(values)  # of logits
+        if kind != "logits":
+            top = 100.0 if kind == "percent" else 1.0
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
@@ -382,6 +383,8 @@ def is_numeric(column: Series) -> bool:
     """Whether at least half of the cells that say anything are numbers."""
     if not isinstance(column.dtype, String):
         return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
+    if column.cast(polars.Float64, strict=False).null_count() == 0:  # the quick way, for very many columns
+        return True
     n_said = (~frames.blank(column.alias("cells"))).arg_true().len()  # a benchmark may be scored on few models
     n_numbers = frame_numbers.numeric(column).count()
     return n_said > 0 and n_numbers >= MOST * n_said

@@ -9,7 +9,7 @@ from io import BytesIO, StringIO
 
 from polars import DataFrame, Series, String
 
-from probtruth.check import Source, Strings, shortlist, unique
+from probtruth.check import Source, shortlist, unique
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -93,7 +93,7 @@ def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, 
         return None
     first, _, rest = data.partition(b"\n")
     header = next(csv.reader([first.decode()], delimiter=separator))
-    _check_header(header, source)
+    unique(header, "column", f"{source.name}, header")
     try:
         types = dict.fromkeys(header, pyarrow.string())
         table = arrow_csv.read_csv(
@@ -123,7 +123,7 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
                 continue
             if not header:
                 header = row
-                _check_header(header, source)
+                unique(header, "column", f"{source.name}, header")
             elif len(row) != len(header):
                 raise InputError(
                     f"{len(row)} cells",
@@ -152,13 +152,6 @@ def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Seq
     columns = zip(header, zip(*rows, strict=True), strict=True)
     frame = {name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns}
     return DataFrame(frame), lines
-
-
-def _check_header(header: Strings, source: Source) -> None:
-    try:
-        unique(header, "column")
-    except InputError as error:
-        raise InputError(error.got, error.expected, error.hint, f"{source.name}, header") from None
 
 
 def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:

@@ -72,7 +72,12 @@ def parse(data: bytes, name: str, listed: bool, before: int = 0) -> tuple[DataFr
     for number, where, value in values_in(data, name, "record", listed, before):
         row = _object(value, where, escaped)
         if rows and row.keys() != rows[0].keys():
-            raise _other_keys(rows[0], row, where)
+            raise InputError(
+                f"an object with other keys ({shortlist(sorted(row.keys() ^ rows[0].keys()))})",
+                "the keys of the first object",
+                "Give every line the same keys.",
+                where,
+            )
         rows.append(row)
         numbers.append(number)
     if not rows or not rows[0]:
@@ -105,18 +110,6 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
                 f"{where}, column {quote(key)}",
             )
     return row
-
-
-def _other_keys(first: dict[str, Cell], other: dict[str, Cell], where: str) -> InputError:
-    words = []
-    absent = [key for key in first if key not in other]
-    if absent:
-        words.append(f"no {shortlist(absent)}")
-    more = [key for key in other if key not in first]
-    if more:
-        words.append(f"also {shortlist(more)}")
-    got = f"an object with {' and '.join(words)}"
-    return InputError(got, "the keys of the first object", "Give every line the same keys.", where)
 
 
 def _column(key: str, cells: list[Cell]) -> Series:

@@ -36,22 +36,22 @@ def files_of(where: Path) -> list[Path]:
     """The files that a path stands for: one, those of a pattern, the Parquet and Arrow files of a folder."""
     files = []
     for one in matching(where) or [where]:
-        if not guarded(one, one.is_dir):
+        inside = [one]
+        if guarded(one, one.is_dir):
+            if (one / DELTA_LOG).is_dir():
+                raise of_delta(shown(one))
+            inside = [file for file in sorted(one.iterdir()) if file.suffix.lower() in BINARIES and file.is_file()]
+        else:
             regular(one)
-            if one.suffix.lower() not in (*TEXTS, *BINARIES):
-                raise InputError(
-                    f"the extension {one.suffix!r}" if one.suffix else "a file without an extension",
-                    f"one of {', '.join((*TEXTS, *BINARIES))}",
-                    "Convert the file, or rename it after what it holds.",
-                    shown(one),
-                )
-            files.append(one)
-            continue
-        if (one / DELTA_LOG).is_dir():
-            raise of_delta(shown(one))
-        inside = [file for file in sorted(one.iterdir()) if file.suffix.lower() in BINARIES and file.is_file()]
         if not inside:
             raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(one))
+        if inside[0].suffix.lower() not in (*TEXTS, *BINARIES):
+            raise InputError(
+                f"the extension {one.suffix!r}" if one.suffix else "a file without an extension",
+                f"one of {', '.join((*TEXTS, *BINARIES))}",
+                "Convert the file, or rename it after what it holds.",
+                shown(one),
+            )
         files += inside
     return files
 

@@ -112,7 +112,7 @@ ERRORS = {
     "not JSON": ("t.jsonl", '{"a": 1}\n{"a": }\n', "line 2: got text that is not JSON"),
     "array": ("t.jsonl", "[]\n", "line 1: got a list"),
     "empty object": ("t.jsonl", "{}\n", "an empty object"),
-    "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with no 'b' and also 'c'"),
+    "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with other keys ('b'"),
     "repeated key": ("t.jsonl", '{"a": 1, "a": 2}\n', "line 1: got an object with a repeated key"),
     "surrogate": ("t.jsonl", '{"a": "\\ud800"}\n', "line 1, column 'a': got half of a surrogate"),
     "deep": ("t.jsonl", "[" * 100_000, "line 1: got text that is not JSON"),
@@ -122,7 +122,7 @@ ERRORS = {
     "Parquet without rows": ("t.parquet", parquet_bytes(FRAME.head(0)), "a table without rows"),
     "not Arrow": ("t.arrow", "item,p\na,1\n", "not sound Arrow"),
     "cut Arrow": ("t.feather", b"ARROW1\x00\x00", "not sound Arrow"),
-    "old Feather": ("t.feather", b"FEA1....", "Feather version 1"),
+    "old Feather": ("t.feather", b"FEA1....", "not sound Arrow"),
 }  # fmt: skip
 
 
