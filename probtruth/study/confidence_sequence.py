@@ -20,7 +20,7 @@ SKEWED, OF_MEAN = 3.0, 0.1  # Skewness of the units, and of their mean, from whi
 ROUNDING = 8 * np.finfo(np.float64).eps
 # Precision of the limits, as a fraction of the standard deviation (at least of rounding); they are rounded outwards.
 FINE = 1e-7
-DOUBLINGS = 200
+LARGEST = 1e60  # First steps beyond which no limit is looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,15 +148,13 @@ class SequentialEvidence:
         rounding = ROUNDING / 2 * max(abs(top), abs(last))
         fine = max(FINE * scale, rounding, 1e-300)
         lowest = floor * (1 - 1e-12)
-        high = top
-        step = max(scale, fine)
-        for _ in range(DOUBLINGS - 1):
-            low = max(lowest, high - step)
-            if excess(low) >= 0:
-                root = float(brentq(excess, low, high, xtol=fine, rtol=8.9e-16))
-                return max(floor, root - fine)
-            if low <= lowest:
-                break
-            high = low
+        first_step = max(scale, fine)
+        step = first_step
+        low = max(lowest, top - step)
+        while excess(low) < 0:
+            if low == lowest or step > LARGEST * first_step:
+                return floor
             step *= 2
-        return floor
+            low = max(lowest, top - step)
+        root = float(brentq(excess, low, top, xtol=fine, rtol=8.9e-16))
+        return max(floor, root - fine)

@@ -34,7 +34,6 @@ FURTHEST = 3  # It tries answers an item, and items a cluster, up to so many tim
 MOST = 10**8  # The largest number of items of a design
 ENOUGH = "enough items"  # The design that reaches the aim where nothing has a price
 FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
-LARGE = 500  # Degrees of freedom from which on the study's own error is taken to be known
 CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
@@ -146,9 +145,9 @@ class Aim:
         ahead = sign * centre[:, None] / error
         if reused == 1:
             return float(ahead[0, 0] > bar)
-        if df < LARGE:  # the bar varies as the estimated error does, relative to the true one
-            square_error = 2 / df * gammaincinv(df / 2, CENTRES)
-            bar = bar * np.sqrt(square_error)
+        # the bar varies as the estimated error does, relative to the true one
+        square_error = 2 / df * gammaincinv(df / 2, CENTRES)
+        bar = bar * np.sqrt(square_error)
         spread = np.sqrt(variance / error**2 + 1 - reused)
         z = (ahead - bar) / spread[:, None]  # scale of the prior, estimated error
         passed = ndtr(z).mean(1)
@@ -295,10 +294,10 @@ def _sizes(aim: Aim, study: Design) -> Sequence[Row]:
     least = max(study.n_items / 10, 4)
     sizes = []
     for n_items in np.unique(np.geomspace(least, study.n_items * 10, 41).round()).tolist():
-        design = replace(study, n_items=n_items)
-        if study.n_clusters is not None:
-            each = study.n_items / study.n_clusters
-            design = replace(design, n_clusters=max(round(n_items / each), 2))
+        n_clusters = study.n_clusters
+        if n_clusters is not None:
+            n_clusters = max(round(n_items / study.n_items * n_clusters), 2)
+        design = replace(study, n_items=n_items, n_clusters=n_clusters)
         if aim.possible(design):
             sizes.append(aim.row("items", design))
     return sizes

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.estimation.design import Design, design, spread_out
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of, rows_of
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
@@ -380,34 +380,26 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
 
 def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """The same of scores with holes: ends and sizes of the items that a model, or a pair, has, and no powers."""
-    n_models = len(values)
-    n_rows = n_models * (n_models + 1) // 2
+    rows = rows_of(np.arange(len(values))).tolist()
     group = plan.of_item()
     n_cells = plan.n_clusters or plan.n_groups
     # axes: least and largest, or how many and how large; model or pair; group
-    ends = np.full((2, n_rows, plan.n_groups), -np.inf)
-    sizes = np.zeros((2, n_rows, plan.n_groups))
-    stop = n_models
-    for model, row in enumerate(values):
-        pairs = slice(stop, stop + n_models - 1 - model)  # those with the models after it
-        stop = pairs.stop
-        seen = ~np.isnan(row)
-        for at in np.unique(group[seen]):
-            items = np.flatnonzero(seen & (group == at))
-            scores = row[items]
-            ends[0, model, at] = -scores.min()
-            ends[1, model, at] = scores.max()
-            of_others = np.take(values[model + 1 :], items, axis=1)
+    ends = np.full((2, len(rows), plan.n_groups), -np.inf)
+    sizes = np.zeros((2, len(rows), plan.n_groups))
+    for at, (first, second) in enumerate(rows):
+        row = values[first]
+        if second >= 0:
             with np.errstate(invalid="ignore"):  # of two infinite scores
-                rows = scores - of_others
-            ends[0, pairs, at] = -np.fmin.reduce(rows, axis=1, initial=np.inf)
-            ends[1, pairs, at] = np.fmax.reduce(rows, axis=1, initial=-np.inf)
-            distance = np.abs(rows)
-            distance[np.isnan(distance)] = 0.0
-            sizes[0, pairs, at] = np.count_nonzero(distance, axis=1)
-            sizes[1, pairs, at] = distance.sum(1)
+                row = row - values[second]
+        seen = np.flatnonzero(~np.isnan(row))
+        of_seen = group[seen]
+        for one in range(plan.n_groups):
+            apart = row[seen[of_seen == one]]
+            if len(apart):
+                ends[:, at, one] = -apart.min(), apart.max()
+                sizes[:, at, one] = np.count_nonzero(apart), np.abs(apart).sum()
     n_powers = 3 if plan.n_clusters is None else 1
-    powers = np.full((n_powers, n_rows, n_cells), np.nan)
+    powers = np.full((n_powers, len(rows), n_cells), np.nan)
     n = np.bincount(plan.of_cell(), minlength=n_cells)
     return n, powers, ends, sizes
 

@@ -156,9 +156,9 @@ def _draw_pair(population: Population, pair: int, options: Options) -> tuple[Dra
         if not passes and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
             return False
         posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
-        of_population = mixture_errors(posterior.mixture())
-        of_new_group = mixture_errors(posterior.mixture(new_group=True))
-        probability_error, end = np.maximum(of_population, of_new_group).tolist()
+        shown = [posterior.mixture(), posterior.mixture(new_group=True), *posterior.of_groups()]
+        errors = [mixture_errors(mixture) for mixture in shown]
+        probability_error, end = np.max(errors, axis=0).tolist()
         found.append((posterior, probability_error, end))
         return passes and end <= END_ERROR
 

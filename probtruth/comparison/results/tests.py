@@ -140,16 +140,11 @@ def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[s
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:
     """The p-values adjusted for all of them, and for those that are not here; None and NaN are no p-values."""
-    ascending = []
-    for row, p in enumerate(p_values):
-        if p is not None and not math.isnan(p):
-            ascending.append((p, row))
-    ascending.sort()
-    adjusted: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    hypotheses = len(ascending) + untested
-    for p, row in ascending:
-        largest = max(largest, min(1.0, hypotheses * p))
-        adjusted[row] = largest
-        hypotheses -= 1
+    p = np.array(p_values, np.float64)
+    ascending = np.argsort(p)[: np.isfinite(p).sum()]
+    hypotheses = untested + np.arange(len(ascending), 0, -1)
+    largest = np.maximum.accumulate(hypotheses * p[ascending])
+    adjusted: list[float | None] = [None] * len(p)
+    for row, value in zip(ascending.tolist(), largest.tolist(), strict=True):
+        adjusted[row] = min(1.0, value)
     return adjusted

@@ -100,26 +100,7 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_xlim(max(1.0, last / 1000), last * 1.0001)
     ax.xaxis.set_major_formatter("{x:,.0f}")
-    names = short_names((watch.a, watch.b))
-    below, above = (watch.b, watch.a) if watch.higher_is_better else (watch.a, watch.b)
-    text(
-        ax,
-        0.99,
-        0.02,
-        f"below 0: {names[below]} better",
-        INK,
-        "right",
-        "bottom",
-        within="axes fraction",
-    )
-    text(
-        ax,
-        0.99,
-        0.98,
-        f"above 0: {names[above]} better",
-        INK,
-        "right",
-        "top",
-        within="axes fraction",
-    )
+    better = watch.a if watch.higher_is_better else watch.b
+    words = f"above 0: {short_names([better])[better]} better"
+    text(ax, 0.99, 0.98, words, INK, "right", "top", within="axes fraction")
     return ax

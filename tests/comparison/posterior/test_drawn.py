@@ -2,9 +2,19 @@
 
 import numpy as np
 import pytest
+from made_scores import estimated
 
-from probtruth.comparison.posterior.drawn import ACCEPT, END_ERROR, GROUP_DRAWS, WARMUP, mixture_errors
-from probtruth.comparison.posterior.groups import Groups, Prior, from_draws, quadrature
+from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.posterior.drawn import (
+    ACCEPT,
+    END_ERROR,
+    GROUP_DRAWS,
+    WARMUP,
+    draw_population,
+    mixture_errors,
+)
+from probtruth.comparison.posterior.groups import Groups, Population, Prior, from_draws, quadrature
 from probtruth.comparison.posterior.program import integrated
 from probtruth.inference import nuts
 
@@ -57,3 +67,15 @@ def test_errors_of_ends_cover_what_seeds_do():
     width = np.mean(ends[:, 1] - ends[:, 0])
     error = np.mean([mixture_errors(one)[1] for one in found])
     assert ends.std(0, ddof=1).max() < 1.5 * error * width
+
+
+def test_the_error_of_ends_is_that_of_the_groups_too():
+    """Of four groups of four items that differ, it is four times that of their population."""
+    rng = np.random.default_rng(1)
+    group = np.repeat(np.arange(4), 4)
+    values = np.stack([2 * rng.normal(size=4)[group] + rng.normal(size=16), np.zeros(16)])
+    population, run = draw_population(Population.of(estimated(values, Design.of(group))), checked_options(seed=0))
+    (posterior,) = population.posterior
+    over_groups = max(mixture_errors(posterior.mixture(new_group))[1] for new_group in (False, True))
+    of_groups = max(mixture_errors(one)[1] for one in posterior.of_groups())
+    assert run.end_mcse == of_groups > 2 * over_groups

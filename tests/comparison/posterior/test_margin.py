@@ -31,7 +31,7 @@ def hall(margin, value):
     return n**0.5 * (w + g * w**2 / 3 + g**2 * w**3 / 27 + g / (6 * n))
 
 
-@pytest.mark.parametrize("skewness", [-1.2, -0.1, -1e-7, 1e-4, 0.4, 2.0])
+@pytest.mark.parametrize("skewness", [-1.2, -0.1, -1e-5, 1e-4, 0.4, 2.0])
 @pytest.mark.parametrize("value", [-0.9, -0.2, 0.1, 0.3, 0.5, 1.4])
 def test_the_outer_skew_t_is_the_hull_of_the_t_and_of_halls(skewness, value):
     margin, t = Margin(0.3, 0.2, 39.0, skewness), stats.t(39)
@@ -44,7 +44,7 @@ def test_the_outer_skew_t_is_the_hull_of_the_t_and_of_halls(skewness, value):
     assert Margin(-0.3, 0.2, 39.0, -skewness).below(-value) == margin.above(value)
 
 
-@pytest.mark.parametrize("skewness", [-1.2, -1e-7, 0.4, 2.0])
+@pytest.mark.parametrize("skewness", [-1.2, -1e-5, 0.4, 2.0])
 def test_interval_and_draws_invert_below(skewness):
     margin = Margin(0.3, 0.2, 39.0, skewness)
     low, high = margin.interval(0.9)

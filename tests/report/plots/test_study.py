@@ -36,7 +36,7 @@ def test_the_line_of_a_monitor_is_the_mean_and_ends_now():
     assert mean.get_ydata()[-1] == pytest.approx(WATCH.difference, rel=1e-12)
     band = ax.collections[0].get_paths()[0].vertices
     assert set(WATCH.interval) <= set(band[:, 1].tolist())
-    assert "below 0: $x$ better" in [entry.get_text() for entry in ax.texts]
+    assert "above 0: y better" in [entry.get_text() for entry in ax.texts]
     assert not any(entry.get_parse_math() for entry in ax.texts)
 
 
