@@ -23,7 +23,7 @@ Strings = Sequence[str]  # The same in a list, a tuple, or one column
 MaybeStrings = Strings | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
@@ -34,12 +34,12 @@ class Source:
     """
 
     name: str = "the table"
-    lines: Sequence[int] | None = field(default=None, compare=False, repr=False)
-    columns: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    lines: Sequence[int] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
     before: int = 0
-    parts: "Sequence[tuple[Source, int]]" = field(default=(), compare=False, repr=False)
-    notes: Texts = field(default=(), compare=False, repr=False)
-    chosen: Sequence[int] | None = field(default=None, compare=False, repr=False)
+    parts: "Sequence[tuple[Source, int]]" = ()
+    notes: Texts = ()
+    chosen: Sequence[int] | None = None
 
     @classmethod
     def of_parts(cls, parts: "Sequence[tuple[Source, int]]") -> "Source":
@@ -98,9 +98,9 @@ def shortlist(names: Iterable[object], most: int = 8) -> str:
     return text + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
-def count(number: int, noun: str, plural: MaybeText = None) -> str:
+def count(number: int, noun: str) -> str:
     """`1 item`, `2 items`, `3,570 annotations`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
 def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:

@@ -9,8 +9,14 @@ from probtruth.check import Texts as Texts
 # The tools whose files hold scores, and those whose files hold annotations.
 SCORE_TOOLS = ("lm-eval", "inspect", "helm", "promptfoo", "alpaca-eval", "every-eval-ever")
 ANNOTATION_TOOLS = (
-    *("label-studio", "argilla", "prodigy", "chaosnli"),
-    *("doccano", "potato", "labelbox", "lewidi"),
+    "label-studio",
+    "argilla",
+    "prodigy",
+    "chaosnli",
+    "doccano",
+    "potato",
+    "labelbox",
+    "lewidi",
 )
 TOOLS = (*SCORE_TOOLS, *ANNOTATION_TOOLS)
 

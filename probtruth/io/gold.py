@@ -15,7 +15,7 @@ from probtruth.frames import name_text
 from probtruth.io.addresses import with_column
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.groups import one_each
-from probtruth.io.table import opened
+from probtruth.io.table import Part, opened
 from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
@@ -41,7 +41,7 @@ def gold_file(spec: str) -> tuple[str, MaybeText]:
 
 def gold_table(
     table: ExpertLabels, probability: MaybeText = None, item: MaybeText = None, model: MaybeText = None
-) -> tuple[DataFrame, Source]:
+) -> Part:
     """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
     opened_table = opened(table, "gold").with_items(item)
     frame, source = opened_table.whole

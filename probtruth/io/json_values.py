@@ -86,7 +86,8 @@ def as_it_is(value: Any, where: str) -> Any:
     return value
 
 
-def _wrong(got: str, expected: str, where: str) -> InputError:
+def wrong(got: str, expected: str, where: str) -> InputError:
+    """The refusal of a value."""
     return InputError(got, expected, "Check that value.", where)
 
 
@@ -109,18 +110,18 @@ def as_objects(value: Any, where: str) -> list[Record]:
 def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise _wrong(described(value), "text or an integer", where)
+        raise wrong(described(value), "text or an integer", where)
     try:
         text = name_text(value)
         text.encode()
     except UnicodeEncodeError:
-        raise _wrong("half of a surrogate pair, which UTF-8 cannot hold,", "a name", where) from None
+        raise wrong("half of a surrogate pair, which UTF-8 cannot hold,", "a name", where) from None
     except ValueError:
-        raise _wrong("an integer of thousands of digits", "a name", where) from None
+        raise wrong("an integer of thousands of digits", "a name", where) from None
     if not text.strip():
-        raise _wrong("a blank name", "a name", where)
+        raise wrong("a blank name", "a name", where)
     if "\0" in text:
-        raise _wrong("a NUL character", "a name", where)
+        raise wrong("a NUL character", "a name", where)
     return text
 
 
@@ -134,11 +135,11 @@ def split(value: Any, where: str) -> list[Any]:
 def as_number(value: Any, where: str) -> float:
     """A number or a truth value as a float; NaN is an error, text is not read as a number."""
     if not isinstance(value, (int, float)):
-        raise _wrong(described(value), "a number", where)
+        raise wrong(described(value), "a number", where)
     try:
         number = float(value)
     except OverflowError:
-        raise _wrong("an integer past 1e308", "a number", where) from None
+        raise wrong("an integer past 1e308", "a number", where) from None
     if math.isnan(number):
         raise InputError("NaN", "a number", "Leave that item out, or give its score.", where)
     return number

@@ -1,6 +1,6 @@
 """Soft labels as a file: the items, one column of probability for each label, and how they were made."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.table import Table
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import OWN
-from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
+from probtruth.io.tables.wide import REPEATED, Convert, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
@@ -120,7 +120,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
             )
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
-    def numbers(start: str, convert: Callable[[np.ndarray], tuple[np.ndarray, bool]]) -> np.ndarray:
+    def numbers(start: str, convert: Convert) -> np.ndarray:
         """The numbers in the columns of the labels, in the order of the index."""
         columns = [start + kind.labels[label] for label in ordered]
         values = empty_array((len(rows), len(labels)), on_disk)

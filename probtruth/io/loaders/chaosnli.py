@@ -9,7 +9,7 @@ from probtruth.check import one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.json_values import Record, as_it_is, as_name, described, read_rows, split
+from probtruth.io.json_values import Record, as_it_is, as_name, described, read_rows, split, wrong
 from probtruth.types import Annotations
 from probtruth.types.arguments import GivenNames, StrPath
 
@@ -97,12 +97,7 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
             )
         cell = dict(zip(known, cell, strict=True))
     if not isinstance(cell, dict):
-        raise InputError(
-            described(cell),
-            "counts by label, or a list",
-            "Check that value.",
-            where,
-        )
+        raise wrong(described(cell), "counts by label, or a list", where)
     listed = row.get("annotators")
     annotators = row.at(split, "annotators") if isinstance(listed, (str, list)) else []
     if not cell.keys().isdisjoint(map(str, annotators)):
@@ -115,10 +110,5 @@ def _counts(row: Record, key: str, labels: list[str] | None) -> Mapping[str, int
     for label, count in cell.items():
         one_of(as_name(label, where), labels or list(cell), f"{where}: label")
         if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < LARGEST:
-            raise InputError(
-                described(count),
-                "a count of votes",
-                "Check that value.",
-                where,
-            )
+            raise wrong(described(count), "a count of votes", where)
     return cell

@@ -24,8 +24,18 @@ from probtruth.types.arguments import Files
 PATTERNS = ("samples_*.jsonl", "samples_*.json", "*__*.jsonl")
 TASK = re.compile(r"samples_(?P<task>.+?)(_(?P<date>\d{4}-\d{2}-\d{2}T[\d.:-]+))?\.jsonl?")
 # The keys of a sample that are no metrics.
-OWN = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"} | {
-    *("doc_hash", "prompt_hash", "target_hash"),
+OWN = {
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "doc_hash",
+    "prompt_hash",
+    "target_hash",
 }
 TOOL = Tool(
     "the samples",

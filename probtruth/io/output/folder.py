@@ -21,12 +21,29 @@ from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
 OUR_FILES = (
-    *("report.html", "report.md", "report.tex", "result.json", "posterior.nc"),
-    *("pairwise.csv", "models.csv", "items.parquet", "annotators.csv", "soft.parquet", "scores.parquet"),
+    "report.html",
+    "report.md",
+    "report.tex",
+    "result.json",
+    "posterior.nc",
+    "pairwise.csv",
+    "models.csv",
+    "items.parquet",
+    "annotators.csv",
+    "soft.parquet",
+    "scores.parquet",
 )  # What a result of probtruth may hold beside its figures; a folder with anything else in it is never replaced
 FIGURES = (
-    *("behind-leader", "ranks", "differences", "frontier", "by-group", "by-annotator-group"),
-    *("annotators", "item-differences", "reliability-[0-9]*", "source-[0-9]*"),
+    "behind-leader",
+    "ranks",
+    "differences",
+    "frontier",
+    "by-group",
+    "by-annotator-group",
+    "annotators",
+    "item-differences",
+    "reliability-[0-9]*",
+    "source-[0-9]*",
 )  # The names of its figures, in `figures`
 FORMS = (".svg", ".pdf")
 WORK, ASIDE = ".tmp", ".old"  # How the name of a new output ends while it is written, and that of the one it replaces

@@ -16,7 +16,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import Table
+from probtruth.io.table import Part, Table
 from probtruth.io.tables.wide import all_named, in_probs
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
@@ -334,7 +334,7 @@ def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> C
     return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
 
 
-def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> tuple[DataFrame, Source]:
+def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> Part:
     """The columns under the names of the labels; that of an event's probability as two."""
     if all(label == name for label, name in chosen.labels.items()):
         return frame, source

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from io import BytesIO, StringIO
+from itertools import islice
 
 from polars import DataFrame, Series, String
 
@@ -21,13 +22,14 @@ csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
 
 def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
-    lines = [re.sub(rb'"[^"]*"', b"", line) for line in data.lstrip(b"\r\n").split(b"\n", 3) if line.strip(b"\r")]
+    lines = (line for line in BytesIO(data) if line.strip(b"\r\n"))
+    first = [re.sub(rb'"[^"]*"', b"", line) for line in islice(lines, 2)]
     others = []
     for mark in SEPARATORS:
-        counts = [line.count(mark.encode()) for line in (*lines, b"", b"")[:2]]
-        if counts[0] and mark == usual:
+        counts = [line.count(mark.encode()) for line in first]
+        if mark == usual and any(counts[:1]):
             return usual
-        if counts[0] and counts[0] == counts[1]:
+        if len(counts) == 2 and counts[0] == counts[1] > 0:
             others.append(mark)
     return others[0] if len(others) == 1 else usual
 

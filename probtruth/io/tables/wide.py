@@ -20,6 +20,7 @@ from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
 from probtruth.kernels.shapes import ItemLabel, SomeInts
 
+type Convert = Callable[[np.ndarray], tuple[np.ndarray, bool]]  # Cells as they are stored, and whether all are fit
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
 KINDS = get_args(CellKind.__value__)[:-1]
@@ -71,7 +72,7 @@ def fill(
     n_rows: int,
     parts: Iterable[Part],
     columns: Strings,
-    convert: Callable[[np.ndarray], tuple[np.ndarray, bool]],
+    convert: Convert,
     refuse: Callable[[np.ndarray, DataFrame, Source], None],
 ) -> None:
     """Writes what `convert` makes of the table's `rows` (-1: none) into `out`; cells found unfit are refused."""
@@ -208,7 +209,7 @@ def check_wide(frame: DataFrame, source: Source, rows: Mapping[str, str], column
     all_named(columns, what, source)
 
 
-def long_form(table: Table, item: str, annotators: Strings) -> tuple[DataFrame, Source]:
+def long_form(table: Table, item: str, annotators: Strings) -> Part:
     """A row for each cell that is not blank: its item, the annotator as NAME and VALUE; and where it stands."""
     frame, source = table.whole
     check_wide(frame, source, {"item": item}, annotators, "annotator")

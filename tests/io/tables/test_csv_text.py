@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.tables.csv_text import parse
 
@@ -38,7 +37,7 @@ def test_the_line_of_each_row(text: str) -> None:
 
 
 def test_lines_of_a_piece_follow_those_before() -> None:
-    assert parse(b"x,y\n1,2\n", ",", "t", 7)[1] == Source("t", before=7)
+    assert parse(b"x,y\n1,2\n", ",", "t", 7)[1].at(0) == "t, line 9"
     with pytest.raises(InputError, match="t, line 9: got 1 cells"):
         parse(b"x,y\n1\n", ",", "t", 7)
 
