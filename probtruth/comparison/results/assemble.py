@@ -17,7 +17,6 @@ from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
 from probtruth.comparison.results.warn import sampling, warnings_of
 from probtruth.errors import PosteriorError
-from probtruth.kernels.shapes import ChosenInts
 from probtruth.types import Comparison, orientation
 from probtruth.types.comparison import leading_pair
 from probtruth.types.pairs import Rank
@@ -122,19 +121,10 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
 def _tests(estimate: Estimate, post: Posterior, options: Options) -> list[Row]:
     """The model-free tests of the pairs of the leading models."""
     about = estimate.about
+    plan = estimate.design
     chosen = post.leading
     names = [estimate.names[at] for at in chosen]
     models = about.models if len(chosen) == estimate.n_models else names
-    rows = {}
-    if names:
-        tests = _made_tests(estimate, options, chosen)
-        rows = dict(zip(combinations(names, 2), tests, strict=True))
-    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(about.models))
-
-
-def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> list[Row]:
-    about = estimate.about
-    plan = estimate.design
     of_pair = estimate.n_models + pair_rows_of(pairs_of(chosen), estimate.n_models)
     dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
     values = about.values
@@ -143,7 +133,7 @@ def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> lis
     if values is not None:
         values = values[estimate.order[chosen]]
     over_groups = estimate.over_groups()
-    return paired_tests(
+    tests = paired_tests(
         over_groups.mean[of_pair, 0],
         estimate.plain_variance()[of_pair],
         over_groups.total().df[of_pair, 0],
@@ -152,6 +142,8 @@ def _made_tests(estimate: Estimate, options: Options, chosen: ChosenInts) -> lis
         about.sign,
         options.seed,
     )
+    rows = dict(zip(combinations(names, 2), tests, strict=True))
+    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(about.models))
 
 
 def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Shares, Intervals]:
