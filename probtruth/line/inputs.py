@@ -262,24 +262,24 @@ def by_name(listed: object, names: Strings, what: str) -> object:
     if listed is None:
         return None
     if isinstance(listed, Mapping):
-        named = frame_numbers.names_in([*listed])
-        unique(named, f"name in {what}")
-        return dict(zip(named, listed.values(), strict=True))
-    no_frame(listed, what)
-    if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
-        return check.listed(listed, what)
-    own = row_names(listed)
-    values = np.asarray(listed).tolist()
-    if own is None:
+        index: MaybeStrings = frame_numbers.names_in([*listed])
+        values = [*listed.values()]
+    else:
+        no_frame(listed, what)
+        if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
+            return check.listed(listed, what)
+        index = row_names(listed)
+        values = np.asarray(listed).tolist()
+        if index is not None and set(index).isdisjoint(names):
+            raise InputError(
+                f"{what} as a Series with the index {shortlist(index, 3)}",
+                f"an index of the names ({shortlist(names, 3)}), or a plain range",
+                f"Pass {what}.to_list() if it stands in the right order, or set its index.",
+            )
+    if index is None:
         return values
-    if not set(own).isdisjoint(names):
-        unique(own, f"name in the index of {what}")
-        return dict(zip(own, values, strict=True))
-    raise InputError(
-        f"{what} as a Series with the index {shortlist(own, 3)}",
-        f"an index of the names ({shortlist(names, 3)}), or a plain range",
-        f"Pass {what}.to_list() if it stands in the right order, or set its index.",
-    )
+    unique(index, f"name in {what}")
+    return dict(zip(index, values, strict=True))
 
 
 def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
