@@ -63,10 +63,10 @@ def test_what_names_no_axes_is_left_out(module) -> None:
 
 def test_names_in_annotations() -> None:
     assert set(names("dict[str, Absent] | None")) == {"dict", "str", "Absent"}
-    assert set(names(dict[str, "Absent"])) == {"Absent"}
+    assert set(names(dict[str, "Absent"])) == {"Absent"}  # noqa: F821
     assert set(names(Float[np.ndarray, "item label"])) == set()
     assert has_shape(dict[str, Float[np.ndarray, "item label"] | None])
-    assert not has_shape(dict[str, "Absent"])
+    assert not has_shape(dict[str, "Absent"])  # noqa: F821
 
 
 @pytest.mark.process

@@ -18,6 +18,7 @@ from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
+ENUMERATED = 12  # With at most this many units every sign pattern is tried
 FLIPS = 9999  # Random sign patterns; Monte Carlo error of p = 0.05 is 0.002
 EXACT = 50  # With at most this many non-zero differences the distribution of the signed ranks is enumerated
 ROUNDING = 1e-9  # Sums closer than this, relative to the larger, are ties
@@ -74,8 +75,14 @@ def _units(differences: ItemRows, plan: Design) -> Units:
 def sign_flip_p(units: Units, seed: int) -> PairFloats:
     """Two-sided p-values of mean zero, by flipping the signs of the units; NaN where all units are zero."""
     totals = units.sum(1)
+    n_units = units.shape[1]
+    if n_units <= ENUMERATED:
+        patterns = (np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1
+        flipped = units @ (2.0 * patterns.T - 1)
+        as_extreme = np.abs(flipped) >= np.abs(totals)[:, None] * (1 - ROUNDING)
+        return np.where(units.any(1), as_extreme.mean(1), np.nan)
     upward = np.where(totals[:, None] < 0, -units, units)
-    n_largest = min(EXPLICIT, upward.shape[1])
+    n_largest = min(EXPLICIT, n_units)
     by_size = np.argpartition(np.abs(upward), -n_largest, axis=1)
     chosen = by_size[:, -n_largest:]
     largest = np.take_along_axis(upward, chosen, axis=1)
