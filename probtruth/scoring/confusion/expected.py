@@ -205,9 +205,10 @@ def response_probs(log_probs: ModelItemLabel, response: str, threshold: object =
     n_labels = log_probs.shape[-1]
     if n_labels != 2:
         got = f"a threshold for {n_labels} labels"
-        raise InputError(got, "two labels", "Take response='argmax'.")
+        hint = "Leave the threshold out: the answer is then the most probable label (response='argmax')."
+        raise InputError(got, "two labels", hint)
     hint = "Thresholds are probabilities; threshold=0.5 is the usual choice."
-    limit = np.array(check.number(threshold, "threshold", hint, above=0, most=1))
+    limit = np.array([check.number(threshold, "threshold", hint, above=0, most=1)])
     limit *= 1 - simplex.lost_as_log(limit, log_probs.dtype)
     positive = np.exp(logs[..., 1]) >= limit
     return np.stack([~positive, positive], -1).astype(np.float64)
