@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import polars
+from jaxtyping import Int
 
 from probtruth import check, frame_numbers, frames
 from probtruth.check import MaybeNumber, MaybeText, Source, Strings, one_of, quote, shortlist
@@ -211,7 +212,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     )
 
 
-def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, RowInts]:
+def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, Int[np.ndarray, " name"]]:
     """The codes and the names in the order of the names, and where these stood before."""
     ordered = sort_names(names)
     place = positions(ordered, names)

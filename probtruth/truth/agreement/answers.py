@@ -31,7 +31,8 @@ class Answers:
 
     def each(self, of_part: Float[np.ndarray, " part"]) -> Float[np.ndarray, " answer"]:
         """The mean of what every answer's labels have."""
-        return np.bincount(self.part_of, self.share * of_part, len(self.item))
+        # of nothing it counts integers
+        return np.bincount(self.part_of, self.share * of_part, len(self.item)).astype(np.float64)
 
     def divided(self) -> tuple[Int[np.ndarray, " divided"], Float[np.ndarray, "divided label"]]:
         """The answers that are shared between labels, and their shares."""
