@@ -1,5 +1,6 @@
 """`probtruth check`: what each file would be used as, read as the commands read it."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -123,7 +124,15 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
 def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
     from probtruth.io.predictions import read_predictions
 
-    read = read_predictions({redacted(table.name): table}, None, item, cells.kind, cells.renormalise)
+    try:
+        read = read_predictions({redacted(table.name): table}, None, item, cells.kind, cells.renormalise)
+    except InputError as error:
+        if " that sum to " not in error.got:
+            raise
+        column = shlex.quote("item" if item is None else item)
+        command = f"probtruth compare FILE --item {column} --format wide"
+        hint = f"If its columns are models, these are scores: {command}. {error.hint}"
+        raise InputError(error.got, error.expected, hint, error.where) from None
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]
     if item is not None:
         lines.append(f"took the column {quote(item)} as the items")

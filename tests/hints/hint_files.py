@@ -56,6 +56,9 @@ def write_all(place: Path) -> None:
     )
     board = {"benchmark": [f"t{n}" for n in range(6)], "ours": random.random(6), "theirs": random.random(6)}
     pl.DataFrame(board).write_csv(place / "board.csv")
+    pl.DataFrame({"prompt": ITEMS, "ours": random.random(24), "theirs": random.random(24)}).write_csv(
+        place / "prompts.csv"
+    )
     pl.DataFrame({"item": ITEMS[:16], "label": [LABELS[code] for code in truth[:16]]}).write_csv(place / "gold.csv")
     pl.DataFrame({"item": ITEMS[:4], "label": list(LABELS) * 2}).write_csv(place / "few.csv")
     whole = pl.DataFrame({"item": ITEMS, "no": codes[:24], "yes": 3 - codes[:24]})

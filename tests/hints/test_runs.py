@@ -80,6 +80,20 @@ CASES = {
     "rows that sum to less": Case(
         f"run --annotations labels.csv {predictions('-short')}", {"--renormalise": sharp_leads}
     ),
+    "scores of models, one a column": Case(
+        "check prompts.csv",
+        {
+            "--item prompt --format wide": lambda found: (
+                {row["model"] for row in found["models"]} == {"ours", "theirs"}
+            ),
+            "--renormalise": is_kind("probabilities"),
+        },
+        fill={
+            "--item prompt --format wide": (
+                "probtruth compare prompts.csv --higher-is-better --item prompt --format wide"
+            ),
+        },
+    ),
     "the logit of an event": Case(
         f"run --annotations labels.csv {predictions('-event')}", {"--kind logits": any_result}
     ),
