@@ -127,7 +127,7 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
     try:
         read = read_predictions({redacted(table.name): table}, None, item, cells.kind, cells.renormalise)
     except InputError as error:
-        if " that sum to " not in error.got:
+        if "renormalise" not in error.hint:
             raise
         column = shlex.quote("item" if item is None else item)
         command = f"probtruth compare FILE --item {column} --format wide"
