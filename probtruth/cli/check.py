@@ -123,14 +123,17 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
 
 def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
     from probtruth.io.predictions import read_predictions
+    from probtruth.io.tables.columns import is_numeric
 
     try:
         read = read_predictions({redacted(table.name): table}, None, item, cells.kind, cells.renormalise)
     except InputError as error:
-        if "renormalise" not in error.hint:
+        items = "item" if item is None else item
+        numbers = [column for column in table.whole[0] if column.name != items and is_numeric(column)]
+        fractions = any((column.cast(float, strict=False) % 1 != 0).any() for column in numbers)
+        if "renormalise" not in error.hint or len(numbers) < 2 or not fractions:
             raise
-        column = shlex.quote("item" if item is None else item)
-        command = f"probtruth compare FILE --item {column} --format wide"
+        command = f"probtruth compare FILE --item {shlex.quote(items)} --format wide"
         hint = f"If its columns are models, these are scores: {command}. {error.hint}"
         raise InputError(error.got, error.expected, hint, error.where) from None
     lines = [f"{count(rows, 'row')} divided by their sums" for _, rows, _, _ in read.audit.renormalised]

@@ -231,3 +231,18 @@ def test_check_takes_the_one_column_of_text_as_the_items_of_predictions(run, tmp
     assert "took the column 'question' as the items" in row["holds"]
     (tmp_path / "twice.csv").write_text("question,text,yes,no\nq1,a,0.4,0.6\nq2,b,0.3,0.7\n")
     assert run("check", tmp_path / "twice.csv").status == 2  # which of the two is not known
+
+
+@pytest.mark.parametrize(
+    ("table", "of_models"),
+    [
+        ("q,ours,theirs\n1,0.5,0.9\n2,0.25,0.5\n", True),
+        ("q,yes,no\n1,2,1\n2,1,2\n", False),
+        ("q,f1\n1,0.5\n2,0.25\n", False),
+    ],
+)
+def test_check_proposes_models_where_columns_can_be_theirs(run, tmp_path, table: str, of_models: bool) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(table)
+    for words in ([], ["--item", "q"]):
+        assert ("If its columns are models" in run("check", path, *words).err) is (of_models and bool(words))
