@@ -1,4 +1,4 @@
-"""Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP), skill, perplexity."""
+"""Parts of the expected loss (entropy and divergence; miscalibration and discrimination by CORP)."""
 
 from typing import TYPE_CHECKING
 

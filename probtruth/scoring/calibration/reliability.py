@@ -1,4 +1,4 @@
-"""Forecasts of one event against what happened: reliability as a curve and as one error, and the Murphy diagram."""
+"""Forecasts of one event against what happened: reliability as a curve and as one error."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -13,9 +12,6 @@ from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
 from probtruth.types import Predictions, Truth
 from probtruth.types.shown import Brief
-
-if TYPE_CHECKING:
-    pass
 
 Points = Float[np.ndarray, "*batch point"]
 

@@ -1,10 +1,9 @@
-"""What a rule rewards: a search for a report that beats the truth, the best report, and the cost of every report."""
+"""What a rule rewards: a search for a report that beats the truth, and the best report."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from math import comb
-from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +16,6 @@ from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.scoring.rules.named import RuleLike, get_rule
 from probtruth.scoring.rules.rule import ScoringRule
-
-if TYPE_CHECKING:
-    pass
 
 Distribution = Float[np.ndarray, " label"]
 Loss = Callable[..., object]
