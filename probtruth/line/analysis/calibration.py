@@ -62,7 +62,7 @@ def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -
         aligned.labels[-1] if two else None,
         reliability_curve(*sides, by=way, n_resamples=RESAMPLES, seed=seed),
         risk_profile(*sides, powers=list(MARKS.values())),
-        tuple(_rows(scores, labelled.rule, aligned, way, seed)),
+        tuple(_rows(scores, labelled.options.rule, aligned, way, seed)),
         len(aligned.items),
         len(scores.items),
     )

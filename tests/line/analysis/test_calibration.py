@@ -9,6 +9,7 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
+from probtruth.line.options import Options
 from probtruth.report.data_tables import calibration
 from probtruth.report.names import unmarked
 from probtruth.scoring.align import align
@@ -58,7 +59,7 @@ def test_two_labels_are_judged_by_the_last(make):
     ranks = [replace(row, model=name) for row, name in zip(bare.comparison.ranks, "ab", strict=True)]
     comparison = replace(bare.comparison, ranks=ranks)
     predictions = pt.Predictions.from_probs(probs)
-    labelled = Labelled(truth, align(predictions, truth), get_rule("brier"))
+    labelled = Labelled(truth, truth, align(predictions, truth), scores, comparison, Options(get_rule("brier")))
     found = replace(bare, labelled=labelled, scores=scores, comparison=comparison).analysis.calibration
     assert found is not None
     assert found.event == "1"
