@@ -224,7 +224,7 @@ class Result(Reported):
         >>> import probtruth as pt
         >>> rows = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.2, 0.1, 0.3, 0.3, 0.4]}
         >>> comparison = pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact")
-        >>> pt.Result.of(comparison).paragraph().partition(" by ")[0]
+        >>> pt.Result.of(comparison).paragraph().partition(" (")[0]
         'We compared 2 models on 3 items'
         """
         return str(display.module().paragraph(self, latex))
