@@ -83,9 +83,8 @@ def score(
     from probtruth.io.predictions import model_files, opened_models, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_parquet_out
-    from probtruth.line.each_annotation import score_each
     from probtruth.line.inputs import reference_of
-    from probtruth.line.score import score
+    from probtruth.line.score import score, score_each
     from probtruth.scoring.rules import get_rule
     from probtruth.types import Index, Predictions, Truth
     from probtruth.types.arguments import ScoredUnit

@@ -15,8 +15,7 @@ from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
-from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled
-from probtruth.line.options import Options
+from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled, Options
 from probtruth.line.result import Result
 from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule

@@ -1,6 +1,7 @@
-"""What a result knows because its items have labels."""
+"""What a result knows because its items have labels; and what other questions, methods and rules say of it."""
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,34 +11,96 @@ import numpy as np
 from probtruth import frames
 from probtruth.check import Strings, Texts, count, shortlist
 from probtruth.comparison.compare import compare
+from probtruth.io.gold import ExpertAnswers
 from probtruth.line.informed_truth import informed_by, on_evidence
-from probtruth.line.options import Options
-from probtruth.line.other_estimand import OtherEstimand, changed, pairs_of
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.rules import RULES
+from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Scores, Truth
-from probtruth.types.arguments import MethodName
+from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, MethodName, method_in_words
 from probtruth.types.shown import Brief
 
+DECIDED = 0.975  # A pair counts as decided where P(one is better) is at least this
 LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
-
 SHARED_ERRORS = (
     "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth choose-gold --items 40 "
     "(in Python: Result.choose_gold, then gold=)"
 )  # Said of classes that are inferred from annotations, where no expert labels are given
-
 SHARED_GAIN = 3.0  # Nats by which hard items explain annotations better than independent errors, for a warning
-
 QUICK = 1 << 20  # Cells of confusion matrices up to which `ability` takes seconds
 # Said where annotators are known and yet there is no other verdict.
 NO_ROOM = "the verdict under the estimand 'class' is left out: confusion matrices of so many labels have no room"
-
 # Methods whose chains may need to be longer than they are by default.
 SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options of `evaluate`; `groups` and `clusters` are by item."""
+
+    rule: ScoringRule
+    method: MethodName | None = None
+    estimand: Estimand | None = None
+    evidence: ClassEvidence = "auto"
+    floor: float | None = None
+    groups: object = None
+    clusters: object = None
+    weights: object = None
+    gold: ExpertAnswers | None = None
+    engine: Engine = "auto"
+    rope: float | str | None = None
+    seed: int = 0
+    strict: bool = False
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherEstimand(Brief):
+    """The same models under the other estimand, and the pairs whose verdict is another there."""
+
+    truth: Truth
+    comparison: Comparison
+    # a, b, p_a_better (as asked), p_a_better_other: pairs with another sign there, of which one answer is decided
+    changes: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `result.json`."""
+        keys = ("model", "score", "p_best")
+        return {
+            "estimand": self.truth.estimand,
+            "method": self.truth.method,
+            "models": [{key: row[key] for key in keys} for row in self.comparison.ranks],
+            "changes": [dict(row) for row in self.changes],
+        }
+
+    def warning(self) -> str | None:
+        """The changes in words; None where there are none."""
+        if not self.changes:
+            return None
+        turned = pairs_of([(row["a"], row["b"]) for row in self.changes])
+        return (
+            f"the choice of estimand matters: for {QUESTIONS[self.truth.estimand]} ({self.truth.estimand!r}), by "
+            f"{method_in_words(self.truth.method)}, the order of {turned} is the reverse"
+        )
+
+
+def pairs_of(listed: Sequence[tuple[str, str]]) -> str:
+    """The first three pairs, and how many more there are."""
+    pairs = ", ".join([f"{a!r} and {b!r}" for a, b in listed[:3]])
+    return pairs + (f" and {len(listed) - 3} more pairs" if len(listed) > 3 else "")
+
+
+def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEstimand:
+    """What `other`, the comparison under the other truth, says that the one asked for does not."""
+    rows = []
+    for one, two in zip(comparison.pairs, other.pairs, strict=True):
+        p = one.p_a_better
+        q = two.p_a_better
+        if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
+            rows.append({"a": one.a, "b": one.b, "p_a_better": p, "p_a_better_other": q})
+    return OtherEstimand(truth, other, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -23,9 +23,8 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
     import polars
 
     from probtruth.line.analysis import Analysis
-    from probtruth.line.labelled import Labelled
+    from probtruth.line.labelled import Labelled, OtherEstimand
     from probtruth.line.next_step import NextStep
-    from probtruth.line.other_estimand import OtherEstimand
 
 
 NO_ITEMS = ("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")

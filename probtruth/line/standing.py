@@ -19,7 +19,7 @@ from probtruth.types.orientation import is_share
 from probtruth.types.pairs import Pair, Rank
 
 if TYPE_CHECKING:
-    from probtruth.line.other_estimand import OtherEstimand
+    from probtruth.line.labelled import OtherEstimand
 
 CERTAIN = 0.99  # From this probability on a verdict is certain
 CLAIMED = 0.8  # From this probability on a verdict says that a model is better; what turns it below matters

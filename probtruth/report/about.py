@@ -31,16 +31,14 @@ def assumptions(result: Result) -> Iterator[str]:
             how += ", with the models' own forecasts, weighted, as further evidence"
         kind = "" if truth.estimand == "class" else " (a distribution of labels for each item)"
         yield f"Reference: {QUESTIONS[truth.estimand]}{kind}, {how}."
-    if comparison.gold is not None:
-        yield from _expert_labels(comparison.gold, inferred=truth is not None)
-
-
-def _expert_labels(gold: Mapping[str, Any], inferred: bool) -> Iterator[str]:
+    gold = comparison.gold
+    if gold is None:
+        return
     sample = "a uniform sample of all items"
     if gold["sample"] != "uniform":
         sample = f"which count as much as {gold['effective']:.0f} items drawn at random"
     yield f"The comparison is corrected by {answers(gold)}, {sample}."
-    if inferred:
+    if truth is not None:
         yield "Accuracy and calibration use the inferred classes, without the correction by expert labels."
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
 from scipy.special import entr
 
 from probtruth import frames
@@ -57,14 +56,6 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
 def vote_shares(aligned: Aligned) -> ItemLabel:
     """The shares of the votes, or without votes what the labels are taken to be."""
     return to_host(aligned.truth) if aligned.shares is None else aligned.shares
-
-
-def most_telling(frame: "polars.DataFrame", most: int) -> Int[np.ndarray, " row"]:
-    """The rows on which the two leading models differ most or, of one model, the labels disagree most."""
-    column = next((name for name in ("difference", "entropy") if name in frame.columns), None)
-    if column is None:
-        return np.arange(min(most, frame.height))
-    return np.argsort(-np.abs(frame[column].to_numpy()), kind="stable")[:most]
 
 
 def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
