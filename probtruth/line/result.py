@@ -237,6 +237,9 @@ def as_dict(result: Result) -> dict[str, Any]:
     """The keys of `result.json` in their order."""
     comparison, labelled = result.comparison, result.labelled
     groups = dict(comparison.group_results)
+    proper = comparison.proper
+    if proper is not None:
+        proper_rule = {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
     if comparison.groups:
         groups["by_group"] = comparison.groups
     return {
@@ -253,7 +256,7 @@ def as_dict(result: Result) -> dict[str, Any]:
         "rope": comparison.rope,
         "decisions": dict(comparison.decisions),
         "higher_is_better": comparison.higher_is_better,
-        "proper_rule": None if comparison.proper is None else _of_proper_rule(comparison.proper),
+        "proper_rule": None if proper is None else proper_rule,
         "other_estimand": None if result.other is None else result.other.to_dict(),
         "groups": {name: _rows(rows) for name, rows in groups.items()},
         "frontier": None if result.frontier is None else result.frontier.to_dict(),
@@ -266,10 +269,6 @@ def as_dict(result: Result) -> dict[str, Any]:
         "seed": comparison.seed,
         "versions": versions(),
     }
-
-
-def _of_proper_rule(proper: Comparison) -> dict[str, Any]:
-    return {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
 
 
 def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:

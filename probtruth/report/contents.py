@@ -134,7 +134,7 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         "Calibration": _calibration(result),
         "Items": iter([data_tables.items(result, extras.texts, extras.images)]),
         "Annotators": _annotators(result),
-        "Checks": _checks(result),
+        "Checks": iter([alignment(result), tables.diagnostics(result), tables.tests(result)]),
         "How this was made": _made(result, extras.command),
     }
     sections = []
@@ -276,12 +276,6 @@ def _annotators(result: Result) -> Blocks:
     yield data_tables.annotators(result)
     yield data_tables.voters(result)
     yield data_tables.unlike_the_rest(result)
-
-
-def _checks(result: Result) -> Blocks:
-    yield alignment(result)
-    yield tables.diagnostics(result)
-    yield tables.tests(result)
 
 
 def _made(result: Result, command: str | None) -> Blocks:
