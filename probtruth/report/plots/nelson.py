@@ -96,19 +96,18 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     return ax
 
 
-def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
+def plot_divergence(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """The divergence probability: the model's mark projected from the origin to a source probability of 1.
 
     Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
 
     Arguments:
         risk, model: as in `plot_nelson`.
-        power: one of the profile's, 0 for the accuracy.
         ax: the axes to draw on.
 
     Returns: the axes.
 
-    Errors: `InputError` for an unknown model, or a power that is not in the profile.
+    Errors: `InputError` for an unknown model.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Figure 7.
 
@@ -119,8 +118,8 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
     position = _position(risk, model)
-    reported = float(risk.at(power)[position])
-    at = risk.powers.index(power)
+    at = risk.powers.index(0.0)  # that of the accuracy
+    reported = float(risk.model[position, at])
     source, ratio = float(risk.source[position, at]), float(risk.divergence[position, at])
     ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)
