@@ -1,50 +1,20 @@
-"""The package's exceptions: each says what came, what was wanted and what to do, and shows no secret."""
+"""The package's exceptions: each says what came, what was wanted and what to do."""
 
-import re
+from probtruth import redaction as _redaction
 
 __all__ = ("DeprecatedNameWarning", "InputError", "MissingExtraError", "PosteriorError", "ProbtruthError")
 
-
-_USER = r"(?P<user>[^\s/?#'\"]*@|[^\s/?#@'\"]*:(?!\d*(?:$|[^\w~%.-]))[^\s/?#@'\"]*)?"
-_QUERY = r"(?P<query>[?#](?:(?!['\"](?:[\s,.;:)\]]|$))[^\s\"])*)?"
-# Addresses: what stands before the host, and what follows a question mark.
-_SECRETS = re.compile(rf"(?P<scheme>\b[A-Za-z][A-Za-z0-9+.-]+:/{{1,2}}){_USER}(?P<rest>[^\s?#'\"]*){_QUERY}")
-
-
-# Characters that control a terminal, end a line, or turn the direction of the text around them. Which of them a format
-# escapes by itself differs; none of them passes.
-CONTROLS = frozenset(
-    (
-        *range(0x20),
-        *range(0x7F, 0xA0),
-        *(0x61C, 0x200E, 0x200F, 0x2028, 0x2029),
-        *range(0x202A, 0x202F),
-        *range(0x2066, 0x206A),
-    )
-)
-# Halves of surrogate pairs and codes that are no characters: neither UTF-8 nor XML holds them.
-NO_TEXT = frozenset((*range(0xD800, 0xE000), 0xFFFE, 0xFFFF))
 LONGEST_PART = 2000  # How many characters of each part a message shows, whatever a file holds
-_ESCAPES = {code: repr(chr(code))[1:-1] for code in CONTROLS | NO_TEXT}
-
-
-def redacted(text: str) -> str:
-    """The text with `***` for the user and the query of every address in it: these may be a password or a signature."""
-
-    def hidden(match: re.Match[str]) -> str:
-        query = match["query"] or ""
-        if "=" in query or match["scheme"].lower().startswith("http"):  # else a pattern of files
-            query = query and f"{query[0]}***"
-        return f"{match['scheme']}{'***@' * bool(match['user'])}{match['rest']}{query}"
-
-    return _SECRETS.sub(hidden, text) if ":/" in text else text
 
 
 def _line(text: str) -> str:
     """The text on one line and of bounded length, with escapes for what would control a terminal."""
-    text = redacted(text)
+    text = _redaction.redacted(text)
     short = text if len(text) <= LONGEST_PART else f"{text[:LONGEST_PART]}..."
     return short.translate(_ESCAPES)
+
+
+_ESCAPES = {code: repr(chr(code))[1:-1] for code in _redaction.CONTROLS | _redaction.NO_TEXT}
 
 
 class ProbtruthError(Exception):

@@ -23,9 +23,10 @@ from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate
-from probtruth.errors import InputError, MissingExtraError, PosteriorError, redacted
+from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import Texts
+from probtruth.redaction import redacted
 from probtruth.version import __version__
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)

@@ -13,8 +13,9 @@ from probtruth.check import count, quote, shortlist
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console
 from probtruth.cli.reading import named_file
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.formats import SCORE_TOOLS, LabelReading, MaybeText, ScoreReading
+from probtruth.redaction import redacted
 
 LISTED = 12  # How many names are listed
 FORMS = (

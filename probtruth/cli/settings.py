@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.check import did_you_mean, quote
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io import addresses
 from probtruth.io.formats import MaybeText
+from probtruth.redaction import redacted
 
 FILE, PROJECT = "probtruth.toml", "pyproject.toml"
 OFF = "off"  # In place of a file: none is read

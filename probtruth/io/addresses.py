@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-from probtruth.errors import InputError, MissingExtraError, redacted
+from probtruth.errors import InputError, MissingExtraError
+from probtruth.redaction import redacted
 
 SCHEMES = ("s3", "gs", "az", "hf", "https")  # What an address may begin with; `http` only for this machine
 LOOPBACK = re.compile(r"http://([^/@]*@)?(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)")

@@ -8,10 +8,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 from probtruth.check import quote
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, with_column
 from probtruth.io.groups import file_and_column, one_each
 from probtruth.io.tables.read import guarded, regular
+from probtruth.redaction import redacted
 
 LARGEST_IMAGE = 1 << 20  # Bytes of one image
 LARGEST_TOTAL = 50 << 20  # Bytes of all texts, or images, that a page holds

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.cells import cell_len, chop_cells
 
-from probtruth.errors import CONTROLS, NO_TEXT
+from probtruth.redaction import CONTROLS, NO_TEXT
 
 LONGEST = 20  # Columns of a name in a figure
 MARKED = re.compile("\x02([^\x03]*)\x03")  # `MARKED.split` has the names at odd positions

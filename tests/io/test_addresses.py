@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.addresses import location, matching, named, shown, with_column
 from probtruth.io.table import opened
+from probtruth.redaction import redacted
 
 
 class TestLocation:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from probtruth import check
 from probtruth.check import Source, one_of, quote, shortlist, unique
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, location, matching, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
+from probtruth.redaction import redacted
 from probtruth.types import Audit, Scores, orientation
 from probtruth.types.arguments import Files
 from probtruth.types.index import sort_names

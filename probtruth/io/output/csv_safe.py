@@ -10,8 +10,9 @@ import polars
 from polars import DataFrame, String
 
 from probtruth.check import shortlist
-from probtruth.errors import CONTROLS, InputError
+from probtruth.errors import InputError
 from probtruth.io.output.folder import check_out, whole
+from probtruth.redaction import CONTROLS
 from probtruth.types.arguments import StrPath
 
 # Characters that control a terminal, but for those of CSV's own lines and cells, and how they are written.

@@ -14,9 +14,10 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from probtruth.errors import InputError, redacted
+from probtruth.errors import InputError
 from probtruth.io.addresses import is_address, shown
 from probtruth.io.tables.json_lines import HALF
+from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
 OUR_FILES = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from probtruth.errors import CONTROLS
+from probtruth.redaction import CONTROLS
 
 # What `json` writes; lists and dicts hold the same again.
 Json = None | bool | int | float | str | list[Any] | dict[str, Any]
