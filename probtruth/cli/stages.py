@@ -30,8 +30,7 @@ def truth(
     from probtruth.io.annotations import annotations_in
     from probtruth.io.table import opened
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels, drifts, unsettled
-    from probtruth.line.truth_dict import truth_dict
+    from probtruth.line.labelled import alike_labels, drifts, truth_dict, unsettled
     from probtruth.report import terminal
     from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth

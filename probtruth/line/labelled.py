@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from probtruth import frames
 from probtruth.check import Strings, Texts, count, shortlist
 from probtruth.comparison.compare import compare
 from probtruth.io.gold import ExpertAnswers
+from probtruth.kernels.arrays import to_host
 from probtruth.line.informed_truth import informed_by, on_evidence
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.rules import RULES, ScoringRule
@@ -22,6 +23,10 @@ from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Scores, Truth
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, MethodName, method_in_words
 from probtruth.types.shown import Brief
+
+if TYPE_CHECKING:
+    import polars
+
 
 DECIDED = 0.975  # A pair counts as decided where P(one is better) is at least this
 LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
@@ -328,3 +333,29 @@ def alike_labels(labels: Strings) -> list[str]:
         alike.setdefault(named, []).append(name)
     apart = "labels that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
     return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]
+
+
+def truth_dict(truth: Truth, quality: "polars.DataFrame | None" = None) -> dict[str, Any]:
+    """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
+    labels, annotators = truth.index.labels, truth.index.annotators
+    shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
+    confusion: dict[str, dict[str, dict[str, float]]] | None = None  # P(answer | class) by annotator, class and answer
+    if truth.confusion is not None:
+        confusion = {}
+        for name, rows in zip(annotators, truth.confusion.tolist(), strict=True):
+            answers = [dict(zip(labels, row, strict=True)) for row in rows]
+            confusion[name] = dict(zip(labels, answers, strict=True))
+    of_annotator = None
+    if quality is not None:
+        of_annotator = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
+    return {
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "n_items": truth.n_items,
+        "n_annotators": len(annotators) or None,
+        "n_labels": len(labels),
+        "marginals": dict(zip(labels, shares.tolist(), strict=True)),
+        "annotators": of_annotator,
+        "confusion": confusion,
+        "diagnostics": dict(truth.diagnostics),
+    }

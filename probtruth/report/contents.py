@@ -27,7 +27,7 @@ from probtruth.report.plots.comparison import (
 )
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, pdf, plain_style
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 from probtruth.report.verdict import Verdict, verdict
 
 if TYPE_CHECKING:  # with JAX

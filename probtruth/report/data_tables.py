@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth.line.result import Result
+from probtruth.report.about import measure, with_unit
 from probtruth.report.names import mark, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
-from probtruth.report.table import Table, of_rows
-from probtruth.report.words import measure, with_unit
+from probtruth.report.tables import Table, of_rows
 from probtruth.types.arguments import method_in_words
 
 if TYPE_CHECKING:  # with JAX, which bare scores do without

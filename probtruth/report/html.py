@@ -10,7 +10,7 @@ from probtruth.line.result import Result
 from probtruth.report.contents import Block, Code, Contents, Figure, Fold, Panels, contents
 from probtruth.report.names import MARKED, unmarked
 from probtruth.report.plots.svg import STYLE
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 
 FEW_COLUMNS = 3  # Up to which a table stays one on a narrow screen; larger ones become a card for each row
 SEPARATOR = "\x1f"  # Between the cells of a row, which are escaped at once

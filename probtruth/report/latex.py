@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.names import unmarked
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 
 TABLES: dict[str, Callable[[Result], Table | None]] = {"models": tables.models, "pairs": tables.pairs}
 ESCAPES = str.maketrans(

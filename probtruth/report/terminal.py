@@ -16,7 +16,7 @@ from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.data_tables import voters
 from probtruth.report.names import MARKED, mark, plain, unmarked
 from probtruth.report.numbers import fixed, setting
-from probtruth.report.table import Table, of_rows
+from probtruth.report.tables import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
 

@@ -17,7 +17,7 @@ from probtruth.report.numbers import (
     probability,
     significant,
 )
-from probtruth.report.table import Table, of_rows
+from probtruth.report.tables import Table, of_rows
 from probtruth.report.terminal import grid, marked_warnings
 from probtruth.study.monitor_state import Monitor
 from probtruth.study.plan import Plan

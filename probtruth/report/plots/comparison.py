@@ -11,10 +11,10 @@ from matplotlib.ticker import MaxNLocator
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.report.about import mean_of
 from probtruth.report.names import short_names
 from probtruth.report.numbers import INFINITE, MINUS, probability
 from probtruth.report.plots.axes import BLUE, INK, RED, ROW, Number, margin_for, panel, rows, text
-from probtruth.report.words import mean_of
 from probtruth.types import Comparison
 from probtruth.types.frontier import Frontier
 from probtruth.types.pairs import Pair
