@@ -1,7 +1,7 @@
 """Comparison of scores, or of a table of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from probtruth.comparison.votes.annotators import covariates_from_draws, from_dr
 from probtruth.comparison.votes.votes import by_group, estimate_of_votes
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
-from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores
@@ -119,14 +118,12 @@ def compare(
     known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
     if len(known.models) < 2:
         need_two(known.models)
-    of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "weights": weights, "annotations": annotations}
+    of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "annotations": annotations}
+    of_items["weights"] = weights if isinstance(weights, str) else by_name(weights, None, "weights")
     of_items |= {"replicates": replicates, "fold_correlation": fold_correlation}
     if isinstance(known, Votes):
         grouped = by_name(of_items.pop("groups"), known.items, "groups")
-        shares = of_items.pop("weights")
-        if shares is not None:
-            shares = named_weights(shares, group_names(grouped, known))
-        plan = design_of(known.items, grouped, None, shares, known.groups)
+        plan = design_of(known.items, grouped, None, of_items.pop("weights"), known.groups)
         of_items |= {"annotator_groups": annotator_groups, "gold": gold}
         of_items["population"] = None if population == "new-items" else population
         return compare_votes(known, plan, rope, engine, seed, strict, **of_items)
@@ -138,8 +135,6 @@ def compare(
             of_items[what] = by_name(of_items[what], known.items, what)
         if rope is not None:
             rope = rope_in_units(rope, known)
-        if weights is not None:
-            of_items["weights"] = named_weights(weights, group_names(of_items["groups"], known))
         if known.replicates is not None and (isinstance(people, Mapping) or not is_frame(people)):
             people = by_name(people, known.replicates.names, "annotator_groups")
     elif gold is not None:
@@ -153,26 +148,6 @@ def compare(
     if people is None or not isinstance(known, Scores):
         return found
     return by_people(found, known if found.scored is None else found.scored, people, checked_options(**options))
-
-
-def group_names(groups: object, scores: Scores | Votes | None = None) -> list[str]:
-    """The names of the groups that weights may name."""
-    if groups is None:
-        return [] if scores is None or scores.groups is None else list(scores.groups.names)
-    listed = groups.values() if isinstance(groups, Mapping) else groups
-    return list(dict.fromkeys(map(name_text, listed)))  # type: ignore[call-overload]
-
-
-def named_weights(weights: object, names: Sequence[str]) -> object:
-    """The weights by group; "equal" is the same for all."""
-    if isinstance(weights, str):
-        check.one_of(weights, ("equal",), "weights")
-        if not names:
-            raise InputError(
-                "equal weights without groups", "groups, which have weights", "Name them, or leave it out."
-            )
-        return dict.fromkeys(names, 1.0 / len(names))
-    return by_name(weights, names, "weights")
 
 
 def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | None:

@@ -11,10 +11,10 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.io.predictions import opened_models
-from probtruth.line.compare import group_names, named_weights, rope_in_units
+from probtruth.line.compare import rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item, by_name, predictions_of, reference_of
 from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled, Options
 from probtruth.line.result import Result
 from probtruth.scoring.align import align_all
@@ -122,16 +122,15 @@ def evaluate(
     none = tuple(map(name_text, check.listed(missing, "missing")))
     how = LabelReading(item, annotator, label, missing=none)
     known, models, estimand = read_both(reference, predictions, how, labels, estimand, memory)
-    grouped = by_item(groups, known.index, models.index, "groups")
     options = Options(
         rule=get_rule(rule, order),
         method=method,
         estimand=estimand,
         evidence=evidence,
         floor=floor,
-        groups=grouped,
+        groups=by_item(groups, known.index, models.index, "groups"),
         clusters=by_item(clusters, known.index, models.index, "clusters"),
-        weights=named_weights(weights, group_names(grouped)),
+        weights=weights if isinstance(weights, str) else by_name(weights, None, "weights"),
         gold=answers,
         engine=engine,
         rope=rope,

@@ -254,7 +254,7 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
     return Annotations.from_counts(to_host(array), table.items, table.labels)
 
 
-def by_name(listed: object, names: Strings, what: str) -> object:
+def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     if listed is None:
         return None
@@ -267,7 +267,7 @@ def by_name(listed: object, names: Strings, what: str) -> object:
             return check.listed(listed, what)
         index = row_names(listed)
         values = np.asarray(listed).tolist()
-        if index is not None and set(index).isdisjoint(names):
+        if index is not None and names is not None and set(index).isdisjoint(names):
             raise InputError(
                 f"{what} as a Series with the index {shortlist(index, 3)}",
                 f"an index of the names ({shortlist(names, 3)}), or a plain range",
