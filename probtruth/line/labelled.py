@@ -141,11 +141,7 @@ class Labelled(Brief):
         if weights is not None:
             named = [{"model": name, "weight": weight} for name, weight in weights.items()]
         return {
-            "method": truth.method,
-            "estimand": truth.estimand,
-            "n_items": truth.n_items,
-            "n_annotators": len(truth.index.annotators) or None,
-            "n_labels": len(self.aligned.labels),
+            **facts_of(truth, self.aligned.labels),
             "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
             "model_weights": named,
         }
@@ -335,6 +331,17 @@ def alike_labels(labels: Strings) -> list[str]:
     return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]
 
 
+def facts_of(truth: Truth, labels: Strings) -> dict[str, Any]:
+    """How a truth was made, and of how many items, annotators and labels."""
+    return {
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "n_items": truth.n_items,
+        "n_annotators": len(truth.index.annotators) or None,
+        "n_labels": len(labels),
+    }
+
+
 def truth_dict(truth: Truth, quality: "polars.DataFrame | None" = None) -> dict[str, Any]:
     """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
     labels, annotators = truth.index.labels, truth.index.annotators
@@ -349,11 +356,7 @@ def truth_dict(truth: Truth, quality: "polars.DataFrame | None" = None) -> dict[
     if quality is not None:
         of_annotator = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
     return {
-        "method": truth.method,
-        "estimand": truth.estimand,
-        "n_items": truth.n_items,
-        "n_annotators": len(annotators) or None,
-        "n_labels": len(labels),
+        **facts_of(truth, labels),
         "marginals": dict(zip(labels, shares.tolist(), strict=True)),
         "annotators": of_annotator,
         "confusion": confusion,

@@ -12,6 +12,7 @@ from probtruth.line.analysis.annotators import AnnotatorAnalysis, Unlike, annota
 from probtruth.line.analysis.calibration import CalibrationAnalysis, MostAccurate, calibration_of, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
+from probtruth.scoring.score import score_aligned
 from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief
 
@@ -48,9 +49,11 @@ class Analysis(Brief):
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
         """Each model's expected accuracy: 1 minus the mean zero-one score."""
-        if self._labelled_items is None:
+        known = self._labelled_items
+        if known is None:
             return None
-        return items.expected_accuracy(self._labelled_items)
+        scores = score_aligned(known.aligned.common(), "zero-one", None)
+        return dict(zip(scores.models, (1 - scores.values.mean(1)).tolist(), strict=True))
 
     @cached_property
     def most_accurate(self) -> MostAccurate | None:

@@ -11,7 +11,6 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.calibration.events import events
 from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leaders
 
@@ -66,13 +65,3 @@ def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, 
     for row, labels in zip(shares, order.tolist(), strict=True):
         named.append([(aligned.labels[label], float(row[label])) for label in labels if row[label] > 0])
     return named
-
-
-def expected_accuracy(labelled: Labelled) -> dict[str, float]:
-    """How often each model's most probable label is right, expected under the reference; ties share the choice."""
-    aligned = labelled.aligned.common()
-    accuracy = {}
-    for model, logs in aligned.tables():
-        ((_, _, right),) = events(logs, aligned.truth, aligned.labels, "top-label")
-        accuracy[model] = float(right.mean())
-    return accuracy
