@@ -124,20 +124,43 @@ def evaluate(
     known, models, estimand = read_both(reference, predictions, how, labels, estimand, memory)
     options = Options(
         rule=get_rule(rule, order),
-        method=method,
-        estimand=estimand,
         evidence=evidence,
         floor=floor,
         groups=by_item(groups, known.index, models.index, "groups"),
         clusters=by_item(clusters, known.index, models.index, "clusters"),
         weights=weights if isinstance(weights, str) else by_name(weights, None, "weights"),
         gold=answers,
+        seed=seed,
+    )
+    known, models = matched(known, models)
+    truth = truth_of(known, method, estimand, seed)
+    aligned = align_all(models, truth)
+    if answers is not None:  # experts' answers correct scores of every model
+        aligned = aligned.common()
+    used = on_evidence(truth, aligned, evidence, seed)
+    scores = used.scores(options.rule, floor)
+    if answers is not None:
+        scores = with_answers(scores, answers, aligned.labels)
+    comparison = compare(
+        scores,
+        options.groups,
+        options.clusters,
+        weights=options.weights,
         engine=engine,
-        rope=rope,
+        rope=rope_in_units(rope, scores),
         seed=seed,
         strict=strict,
     )
-    return concluded(*matched(known, models), options)
+    labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
+    # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
+    warnings = []
+    inferred = truth.annotations is not None and truth.estimand == "class"
+    if inferred and answers is None and len(models.models) > 1:
+        warnings.append(SHARED_ERRORS)
+    warnings += [*labelled.warnings(), *comparison.warnings, *models.warnings]
+    if labelled.no_room:
+        warnings.append(NO_ROOM)
+    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def read_both(
@@ -153,39 +176,6 @@ def read_both(
     known = reference_of(reference, predictions, how, estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, how.item, labels, known.index, memory), left
-
-
-def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:
-    """The truth, the scores and the comparison; other verdicts are computed when they are read."""
-    truth = truth_of(reference, options.method, options.estimand, options.seed)
-    aligned = align_all(predictions, truth)
-    if options.gold is not None:  # experts' answers correct scores of every model
-        aligned = aligned.common()
-    used = on_evidence(truth, aligned, options.evidence, options.seed)
-    scores = used.scores(options.rule, options.floor)
-    if options.gold is not None:
-        scores = with_answers(scores, options.gold, aligned.labels)
-    options = replace(options, rope=rope_in_units(options.rope, scores))
-    comparison = compare(
-        scores,
-        options.groups,
-        options.clusters,
-        weights=options.weights,
-        engine=options.engine,
-        rope=options.rope,
-        seed=options.seed,
-        strict=options.strict,
-    )
-    labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
-    # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
-    warnings = []
-    inferred = truth.annotations is not None and truth.estimand == "class"
-    if inferred and options.gold is None and len(predictions.models) > 1:
-        warnings.append(SHARED_ERRORS)
-    warnings += [*labelled.warnings(), *comparison.warnings, *predictions.warnings]
-    if labelled.no_room:
-        warnings.append(NO_ROOM)
-    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand: Estimand | None, seed: int) -> Truth:

@@ -21,7 +21,7 @@ from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Scores, Truth
-from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, MethodName, method_in_words
+from probtruth.types.arguments import QUESTIONS, ClassEvidence, MethodName, method_in_words
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -44,21 +44,16 @@ SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """The options of `evaluate`; `groups` and `clusters` are by item."""
+    """The options of `evaluate` that verdicts under other questions share; `groups` and `clusters` are by item."""
 
     rule: ScoringRule
-    method: MethodName | None = None
-    estimand: Estimand | None = None
     evidence: ClassEvidence = "auto"
     floor: float | None = None
     groups: object = None
     clusters: object = None
     weights: object = None
     gold: ExpertAnswers | None = None
-    engine: Engine = "auto"
-    rope: float | str | None = None
     seed: int = 0
-    strict: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
