@@ -198,6 +198,8 @@ def compare_votes(
     options = checked_options(engine=engine, seed=seed, strict=strict)
     estimate, fit, covariates = estimate_of_votes(votes, plan)
     annotators = from_fit(by_group(votes, plan), fit)
+    difference_at: Callable[[float], float] = fit.preference.difference_at
+    post = None
     if engine == "nuts":
         from probtruth.comparison.votes.draws import draw_votes  # with JAX and NumPyro
 
@@ -205,12 +207,8 @@ def compare_votes(
         if "of_attention" in sites:
             annotators = from_draws(votes, sites)
         covariates = covariates_from_draws(votes, sites)
-        limit = None if points is None else difference_at(points)
-        found = assemble(estimate, post, replace(options, rope=limit))
-    else:
-        difference_at = fit.preference.difference_at
-        limit = None if points is None else difference_at(points)
-        found = conclude(estimate, replace(options, rope=limit))
+    options = replace(options, rope=None if points is None else difference_at(points))
+    found = conclude(estimate, options) if post is None else assemble(estimate, post, options)
     settings = {
         "metric": "preference",
         "votes": len(votes.outcome),
