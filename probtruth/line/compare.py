@@ -1,7 +1,7 @@
 """Comparison of scores, or of a table of them."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
