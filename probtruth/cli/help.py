@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from probtruth.cli.options import ARGUMENTS, OPTIONS, OUTPUT, PANELS
+from probtruth.cli.options import ARGUMENTS, OPTIONS, PANELS
 
 WIDTH = 100  # Columns that help needs for one line an option
 LONGEST = 44  # Columns for an option and its value; a longer one has a line of its own
@@ -61,8 +61,8 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
         how = typer.Argument(metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
     else:
         one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]
-        flags = one.flags or (f"--{name.replace('_', '-')}",)
-        how = typer.Option(*flags, metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
+        flags = one.flags or f"--{name.replace('_', '-')}"
+        how = typer.Option(flags, metavar=one.metavar or None, help=one.help, rich_help_panel=one.panel)
     # a word that the library checks is `Any`, which typer knows as text from 0.28 on alone
     return parameter.replace(annotation=Annotated[str if kind is Any else kind, how])
 
@@ -97,7 +97,7 @@ class PanelCommand(TyperCommand):
             record = parameter.get_help_record(ctx)
             if record is not None:
                 flag = str(parameter.metavar) if parameter.param_type_name == "argument" else record[0]
-                panels[getattr(parameter, "rich_help_panel", None) or OUTPUT].append((flag, record[1]))
+                panels[getattr(parameter, "rich_help_panel", None) or "Output"].append((flag, record[1]))
         for panel, rows in panels.items():
             if rows:
                 with formatter.section(panel):
