@@ -384,19 +384,14 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
-    others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]
-    models = of_numbers(frame, others)
-    # by their names where other columns stand between, unless a name cannot be written so
-    some = len(models) < len(others) and not any("," in name for name in models)
-    option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))
+    models = of_numbers(frame, [name for name in frame.columns if name not in (item, how.group, how.cluster)])
     if len(models) > 1:
         raise InputError(
             f"no columns {quote(model)} and {quote(score)}, but one column of numbers for each of {shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models if some else []!r} (command line: {' '.join(option)}); if they "
-            "are items, and rows are models, transpose=True (--transpose).",
+            "If these are models, pass models=[] (command line: --format wide), or their names if other columns stand "
+            "between (--model); if they are items, and rows are models, transpose=True (--transpose).",
             source.name,
-            option,
         )
 
 

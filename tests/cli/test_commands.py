@@ -242,7 +242,6 @@ def test_renormalised_rows_are_counted_on_the_first_screen(run, files, tmp_path)
     words += ["--predictions", f"rounded={path}", "--engine", "exact"]
     refused = run(*words)
     assert "these look like rounded probabilities; pass --renormalise" in refused.err
-    assert refused.err.rstrip().endswith("--engine exact --renormalise")
     done = run(*words, "--renormalise", "--json")
     (row,) = done.json["audit"]["renormalised"]
     assert (row["model"], row["rows"], row["lowest_sum"]) == ("rounded", n_rows, pytest.approx(0.99))

@@ -5,7 +5,6 @@ before 0.4.1 called the files `MODEL_ARGS_TASK.jsonl`, beside one `results.json`
 """
 
 import re
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -133,15 +132,13 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
             lacking[task] = first
     if not lacking:
         return chosen
-    task = next(iter(lacking))
-    options = [word for other, name in lacking.items() for word in (f"--{what}", f"{other}={name}")]
+    task, first = next(iter(lacking.items()))
     raise InputError(
         f"no {what} {quote(chosen[task])} of the task {shortlist(lacking)}",
         f"one of {shortlist(there[task], 20)}",
-        f"{did_you_mean(chosen[task], there[task])} Name one, {what}={lacking} (command line: "
-        f"{shlex.join(options)}), or none: then each task counts by its first.",
+        f"{did_you_mean(chosen[task], there[task])} Name one of each task, {what}={lacking} (command line: --{what} "
+        f"{task}={first}), or none: then each task counts by its first.",
         TOOL.what,
-        tuple(options),
     )
 
 
