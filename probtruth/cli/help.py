@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from probtruth.cli.options import ARGUMENTS, OPTIONS, PANELS
+from probtruth.cli.options import ARGUMENTS, FLAGS, OPTIONS, PANELS
 
 WIDTH = 100  # Columns that help needs for one line an option
 LONGEST = 44  # Columns for an option and its value; a longer one has a line of its own
@@ -61,8 +61,8 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
         how = typer.Argument(metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
     else:
         one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]
-        flags = one.flags or f"--{name.replace('_', '-')}"
-        how = typer.Option(flags, metavar=one.metavar or None, help=one.help, rich_help_panel=one.panel)
+        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+        how = typer.Option(flag, metavar=one.metavar or None, help=one.help, rich_help_panel=one.panel)
     # a word that the library checks is `Any`, which typer knows as text from 0.28 on alone
     return parameter.replace(annotation=Annotated[str if kind is Any else kind, how])
 

@@ -20,16 +20,15 @@ PANELS = ("Input", "Question", "Output", "Advanced")
 
 
 class Option(NamedTuple):
-    """`flags`: where the option is not called as its parameter."""
+    """Where an option stands in the help, and what it says there."""
 
     panel: str
     metavar: str
     help: str
-    flags: str = ""
 
 
 def _options(table: str) -> dict[str, Option]:
-    """The options of a table: the name of the parameter, the panel, the value, the help, and the flags."""
+    """The options of a table: the name of the parameter, the panel, the value, and the help."""
     options = {}
     for line in table.strip().splitlines():
         name, *cells = (cell.strip() for cell in line.split(" | "))
@@ -48,7 +47,7 @@ OPTIONS = _options("""
 predictions         | Input    | NAME=FILE   | A model's probabilities, a column a label. Repeat.
 annotations         | Input    | FILE        | Labels (long form, counts, item and label, export): path or address.
 soft                | Input    | FILE        | Soft labels instead: item, one column a label.
-score.truth         | Input    | FILE        | Soft labels (`probtruth truth --out`); annotations, with --each annotation.
+score.truth         | Input    | FILE        | Soft labels of `truth --out`; annotations, with --each annotation.
 each                | Question | WHAT        | item, or annotation: each annotator's label by itself.
 gold                | Input    | FILE[:COL]  | Experts' true class of a few items; COL: chosen with this probability.
 compare.gold        | Input    | FILE[:COL]  | Better scores of a few items; COL: chosen with this probability.
@@ -82,22 +81,22 @@ groups              | Question | FILE:COL    | Group (task, language, ...) of ea
 clusters            | Question | FILE:COL    | Cluster (passage, patient, ...) of each item.
 rope                | Question | X           | Difference that does not matter: 0.01, or 2% of a proportion.
 monitor.rope        | Question | X           | Difference that does not matter, in units of the score.
-higher_is_better    | Question |             | How it counts, unless a name or a log says so. | --higher-is-better/--lower-is-better
+higher_is_better    | Question |             | How it counts, unless a name or a log says so.
 a                   | Question | NAME        | One model, if there are more than two.
 b                   | Question | NAME        | The other model.
 difference          | Question | X           | True difference, a minus b; else that of the data.
 bounds              | Question | LOW HIGH    | The least and the largest possible score.
-n_items             | Question | N           | Items of the study; else as many as there are. | --items
-n_annotators        | Question | M           | Annotations of each item. | --annotators
-n_clusters          | Question | C           | Clusters of the study. | --clusters
-n_replicates        | Question | R           | Replicates of each item. | --replicates
+n_items             | Question | N           | Items of the study; else as many as there are.
+n_annotators        | Question | M           | Annotations of each item.
+n_clusters          | Question | C           | Clusters of the study.
+n_replicates        | Question | R           | Replicates of each item.
 certainty           | Question | X           | What P(a better) or P(b better) reaches.
 power               | Question | X           | Probability of it that --cost looks for.
 width               | Question | X           | Width of the interval, in place of --power.
 cost                | Question | WHAT=PRICE  | item, annotation, cluster or replicate: what may vary. Repeat.
 compare.cost        | Question | FILE|COL    | Cost of each model, or the column of costs by item: what quality costs.
 keep                | Question |             | The items of the study include the pilot's.
-choose_gold.n_items | Question | N           | How many items the expert labels. | --items
+choose_gold.n_items | Question | N           | How many items the expert labels.
 choose_gold.out     | Output   | FILE        | The CSV for the expert to fill in.
 out                 | Output   | DIR         | Folder for the report; written as a whole or not at all.
 truth.out           | Output   | FILE        | Write the soft labels to this .parquet or .csv file.
@@ -126,6 +125,14 @@ strict              | Advanced |             | Exit with status 1 if a diagnosti
 seed                | Advanced | N           | Seed of everything random.
 memory              | Advanced | SIZE        | Memory for data (2GB); what is larger lies on disk meanwhile.
 """)
+# The options that are not called as their parameters.
+FLAGS = {
+    "higher_is_better": "--higher-is-better/--lower-is-better",
+    "n_items": "--items",
+    "n_annotators": "--annotators",
+    "n_clusters": "--clusters",
+    "n_replicates": "--replicates",
+}
 
 
 @dataclass(frozen=True)

@@ -51,8 +51,9 @@ def parse(pieces: Iterable[bytes], usual: str, name: str, whole: bool) -> Iterat
     lines = chain.from_iterable(StringIO(piece.decode(), newline="") for piece in chain([first], rest))
     made = _frames(csv.reader(lines, delimiter=separator, strict=True), name)
     if whole:
-        frames, numbers = zip(*made, strict=True)
-        made = iter([(polars.concat(frames), sum(numbers, array("q")))])
+        every = [*made]
+        frame = polars.concat([frame for frame, _ in every])
+        made = iter([(frame, sum((numbers for _, numbers in every), array("q")))])
     for frame, numbers in made:
         yield _decimal_points(frame, replace(source, lines=numbers), separator)
 

@@ -15,7 +15,6 @@ from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import blank, flat, need_columns
-from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
 from probtruth.kernels.shapes import ItemLabel, SomeInts

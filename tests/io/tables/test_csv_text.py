@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from probtruth.errors import InputError
 from probtruth.check import Source
+from probtruth.errors import InputError
 from probtruth.io.tables.csv_text import parse, separator_of
 
 
