@@ -21,7 +21,7 @@ PIECE = 1 << 24  # Bytes of a cell of it
 
 
 def write(frame: DataFrame, path: StrPath, notes: Mapping[str, object], arrays: Mapping[str, Any]) -> None:
-    """Writes a Parquet file, whole or not at all, with notes as JSON and arrays of numbers (those that are not None)."""
+    """Writes a Parquet file, whole or not at all, with notes as JSON and the arrays that are not None."""
     check_parquet_out(path)
     floats = {name: np.asarray(array, np.float64) for name, array in arrays.items() if array is not None}
     if floats:
