@@ -18,7 +18,7 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
 from probtruth.cli.compare import compare
-from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
+from probtruth.cli.options import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate

@@ -9,7 +9,7 @@ import pytest
 from oracles import read_soft
 
 import probtruth as pt
-from probtruth.io.groups import read_groups
+from probtruth.io.item_columns import read_groups
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io.groups import read_groups
+from probtruth.io.item_columns import read_groups
 
 TABLE = "item,topic,n,blank\na,x,1,u\nb,=y,2,\na,x,3,u\nc,x,4,u\n"
 

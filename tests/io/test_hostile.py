@@ -14,7 +14,7 @@ from oracles import disagreement, read_soft, unfit
 
 from probtruth.errors import InputError
 from probtruth.io.annotations import read_annotations
-from probtruth.io.groups import read_groups
+from probtruth.io.item_columns import read_groups
 from probtruth.io.predictions import read_predictions
 from probtruth.io.scores import read_scores
 

@@ -5,8 +5,8 @@ import base64
 import pytest
 
 from probtruth.errors import InputError
-from probtruth.io import item_content
-from probtruth.io.item_content import read_content
+from probtruth.io import item_columns
+from probtruth.io.item_columns import read_content
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -49,7 +49,7 @@ def test_images_become_data_uris_from_beside_the_table(table, tmp_path):
 def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said):
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "drawing.png").write_text("<svg onload='alert(1)'/>")
-    (tmp_path / "large.png").write_bytes(PNG + bytes(item_content.LARGEST_IMAGE))
+    (tmp_path / "large.png").write_bytes(PNG + bytes(item_columns.LARGEST_IMAGE))
     with pytest.raises(InputError, match=said):
         read_content(table([f'a,"{path}"'], "path"), ("a",))
 
@@ -77,6 +77,6 @@ def test_a_column_that_cannot_be_read_is_known_before_long_work(table, spec, sai
 def test_too_much_and_nothing_are_refused(table, monkeypatch):
     with pytest.raises(InputError, match="no text of any item"):
         read_content(table(["a,one"]), ("z",))
-    monkeypatch.setattr(item_content, "LARGEST_TOTAL", 5)
+    monkeypatch.setattr(item_columns, "LARGEST_TOTAL", 5)
     with pytest.raises(InputError, match="in a page"):
         read_content(table(["a,one", "b,two"]), ("a", "b"))

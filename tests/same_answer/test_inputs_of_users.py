@@ -12,7 +12,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.cli import main
-from probtruth.io.groups import read_groups
+from probtruth.io.item_columns import read_groups
 
 INPUTS = Path(__file__).parent / "inputs"
 # The folder, the command, its status, and what it prints.

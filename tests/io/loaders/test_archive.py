@@ -8,8 +8,8 @@ import pytest
 from backports.zstd import zipfile
 
 from probtruth.errors import InputError, MissingExtraError
-from probtruth.io.loaders import archive, read_inspect
-from probtruth.io.loaders.archive import Archive
+from probtruth.io.loaders import inspect_logs, read_inspect
+from probtruth.io.loaders.inspect_logs import Archive
 
 METHODS = {"stored": zipfile.ZIP_STORED, "deflate": zipfile.ZIP_DEFLATED, "zstandard": zipfile.ZIP_ZSTANDARD}
 
@@ -43,7 +43,7 @@ ZSTD = zipped({"a": bytes(range(256)) * 40}, "zstandard")
 BROKEN = {
     "garbage": ZSTD[:60] + bytes(40) + ZSTD[100:],
     "other size": resized(ZSTD, 256 * 40, 999),
-    "a bomb that lies": resized(zipped({"a": bytes(archive.SPARE * 4)}, "zstandard"), archive.SPARE * 4, 1),
+    "a bomb that lies": resized(zipped({"a": bytes(inspect_logs.SPARE * 4)}, "zstandard"), inspect_logs.SPARE * 4, 1),
     "moved": zipped({"a": b"x" * 1000}).replace(b"PK\3\4", b"PK\3\5", 1),
     "encrypted": encrypted(zipped({"a": b"x"})),
 }
@@ -58,9 +58,9 @@ def test_broken_members(data: bytes) -> None:
 @pytest.mark.parametrize("method", ["deflate", "zstandard"])
 def test_a_bomb_is_refused_before_it_grows(method: str) -> None:
     """One that grows beyond the bound, and one of members that do so together, since they share their bytes."""
-    data = zipped({"a": bytes(archive.SPARE + 1)}, method)
+    data = zipped({"a": bytes(inspect_logs.SPARE + 1)}, method)
     assert len(data) < 100_000
-    half = zipped({"a": bytes(archive.SPARE // 2)}, method)
+    half = zipped({"a": bytes(inspect_logs.SPARE // 2)}, method)
     start, stop = half.index(b"PK\1\2"), half.index(b"PK\5\6")
     entry, end = half[start:stop], bytearray(half[stop:])
     entries = b"".join(entry[:-1] + bytes([letter]) for letter in b"abcdefgh")
