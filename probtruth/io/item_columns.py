@@ -109,13 +109,6 @@ def read_content(spec: str, items: Collection[str] | None, item: str = "item") -
 
 
 def _image(folder: Path, path: str, where: str) -> str:
-    if "://" in path or path.startswith("data:"):
-        raise InputError(
-            quote(path),
-            "the path of a local file",
-            "Fetch the images first.",
-            where,
-        )
     # a page is passed on: a table from elsewhere must not put any image of this disk into it
     place = guarded(folder / path, (folder / path).resolve)
     if not place.is_relative_to(guarded(folder, folder.resolve)):
@@ -127,12 +120,7 @@ def _image(folder: Path, path: str, where: str) -> str:
         )
     regular(folder / path)
     if (folder / path).stat().st_size > LARGEST_IMAGE:
-        raise InputError(
-            f"{quote(path)}, which is larger",
-            f"at most {LARGEST_IMAGE >> 20} MiB an image",
-            "Make it smaller.",
-            where,
-        )
+        raise InputError(quote(path), f"an image of at most {LARGEST_IMAGE >> 20} MiB", "Make it smaller.", where)
     content = guarded(folder / path, (folder / path).read_bytes)
     kind = next((kind for start, kind in KINDS.items() if content.startswith(start)), None)
     if kind is None:

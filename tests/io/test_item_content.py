@@ -39,11 +39,11 @@ def test_images_become_data_uris_from_beside_the_table(table, tmp_path):
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("https://example.org/a.png", "path of a local file"),
+        ("https://example.org/a.png", "no such file"),
         ("missing.png", "no such file"),
         ("folder.png", "a folder"),
         ("drawing.png", "no image"),
-        ("large.png", "larger"),
+        ("large.png", "at most 1 MiB"),
     ],
 )
 def test_anything_but_a_small_local_image_is_refused(table, tmp_path, path, said):
