@@ -62,9 +62,9 @@ def _of_argilla(path: StrPath) -> Iterator[Vote]:
         responses = record.at(as_object, "responses")
         for question in responses:
             for one in responses.at(as_objects, question, []):
-                label = one.get("value")
-                if one.get("status") not in ("draft", "discarded") and label is not None:
-                    yield Vote(item, one.at(as_name, "user_id"), label, question, record.where)
+                sent = one.get("status") not in ("draft", "discarded")
+                label = one.get("value") if sent else None
+                yield Vote(item, one.at(as_name, "user_id"), label, question, record.where)
 
 
 # The types of results that are one label, and the key under which each has it.
@@ -110,6 +110,7 @@ def _of_label_studio(path: StrPath, item: MaybeText) -> Iterator[Vote]:
         name = task.at(as_name, "id") if item is None else task.at(as_object, "data", {}).at(as_name, item)
         for annotation in task.at(as_objects, "annotations", hint=EXPORT):
             if annotation.get("was_cancelled"):
+                yield Vote(name, "", None, "", task.where)
                 continue
             annotator = annotation.get("completed_by")
             if isinstance(annotator, dict):
@@ -161,11 +162,14 @@ def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
             chosen = row.at(as_list, "accept", []) if answer == "accept" else None
         else:
             row.at(as_name, "label", hint="Only the interfaces choice and classification have one label.")
-        if answer != "ignore" and chosen is not None:
-            annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
-            label = label_text(chosen, row.where, "accept")
-            votes.append(Vote(row.at(as_name, item), annotator, label, question, row.where))
-    interfaces = {vote.question for vote in votes}
+        if answer == "ignore" or chosen is None:
+            votes.append(Vote("", "", None, question, row.where))
+            continue
+        annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
+        label = label_text(chosen, row.where, "accept")
+        votes.append(Vote(row.at(as_name, item), annotator, label, question, row.where))
+    answers = [vote for vote in votes if vote.label is not None]
+    interfaces = {vote.question for vote in answers}
     if len(interfaces) > 1:
         raise InputError(
             "answers of two interfaces",
@@ -176,7 +180,7 @@ def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
     if interfaces == {"classification"}:
         options = {"accept", "reject"}
     if labels is None:
-        labels = sorted(options.union(vote.label for vote in votes))
+        labels = sorted(options.union(vote.label for vote in answers))
     return annotations_of(votes, None, labels, "interface", path)
 
 
@@ -295,6 +299,7 @@ def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
         for project in projects:
             for label in projects.at(as_object, project).at(as_objects, "labels", []):
                 if label.at(as_object, "performance_details", {}).get("skipped") is True:
+                    yield Vote(name, "", None, "", label.where)
                     continue
                 annotator = label.at(as_object, "label_details").at(as_name, "created_by")
                 for one in label.at(as_object, "annotations").at(as_objects, "classifications", []):

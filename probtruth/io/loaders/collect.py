@@ -207,7 +207,7 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
 
 
 class Vote(NamedTuple):
-    """What one annotator answered to one question on one item; `label` as it stands in the file."""
+    """What one annotator answered to one question on one item; `label` as it stands in the file, None if skipped."""
 
     item: str
     annotator: str
@@ -221,7 +221,8 @@ def annotations_of(
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
-    votes = list(votes)
+    everything = list(votes)
+    votes = [vote for vote in everything if vote.label is not None]
     if not votes:
         raise InputError(
             "no label",
@@ -242,7 +243,12 @@ def annotations_of(
         "annotator": [vote.annotator for vote in chosen],
         "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
     }
-    return Annotations.from_long(columns, labels=labels, source=Source(name))
+    made = Annotations.from_long(columns, labels=labels, source=Source(name))
+    n_skipped = len(everything) - len(votes)
+    if n_skipped:
+        left_out = check.count(n_skipped, "answer")
+        made = replace(made, notes=(f"{name}: {left_out} left out: skipped, ignored, cancelled, discarded or a draft",))
+    return made
 
 
 def label_text(value: Any, where: str, question: str) -> str:
