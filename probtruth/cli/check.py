@@ -2,9 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
 def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.scores import of_runs, scores_of
     from probtruth.io.table import opened
     from probtruth.io.tables.columns import is_numeric
     from probtruth.io.vote_columns import Votes
@@ -90,27 +92,25 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     if isinstance(of_models, Votes):
         votes = votes_of(table, of_models)
         return "votes on pairs of models", [repr(votes), *votes.notes]
+    if columns.replicate is None and "replicate" in table.columns:
+        columns = replace(columns, replicate="replicate")
     if isinstance(of_models, LongScores | Board):
-        return "scores", _of_scores(table, columns)
+        return "scores", _of_scores(partial(scores_of, table, of_models), columns)
     if columns.column("score") in table.columns and reading.column("label") not in table.columns:
-        return "scores of one model", _of_scores({name or redacted(table.name): table}, columns)
+        return "scores of one model", _of_scores(partial(of_runs, {name or redacted(table.name): table}), columns)
+    frame = table.whole[0]
+    texts = [column.name for column in frame if not is_numeric(column)]
+    item = reading.column("item")
+    if item not in frame.columns and reading.item is None and len(texts) == 1:
+        item = texts[0]  # the one column of text
+    several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
+    several = several or len({*texts, item}) == frame.width
     try:
         kind = kind_of(table, reading)
     except InputError as error:
-        frame = table.whole[0]
-        item = reading.column("item")
-        texts = [column.name for column in frame if not is_numeric(column)]
-        if item not in frame.columns and reading.item is None and len(texts) == 1:
-            item = texts[0]  # the one column of text
-        several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
-        several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
-            raise InputError(
-                error.got,
-                FORMS,
-                f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}",
-                table.name,
-            ) from None
+            hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
+            raise InputError(error.got, FORMS, hint, table.name) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
@@ -142,20 +142,14 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
     return "probabilities (predictions or soft labels)", [repr(read), *lines, *read.notes]
 
 
-def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
-    from probtruth.io.scores import read_scores
-
-    named: dict[str, Any] = {"missing": columns.none}
-    named |= columns.named("item", "model", "score", "replicate", "annotator")
-    if not isinstance(table, dict) and "replicate" in table.columns:
-        named.setdefault("replicate", "replicate")
+def _of_scores(read: Callable[[ScoreReading], Any], how: ScoreReading) -> list[str]:
     try:
-        scores = read_scores(table, **named)
+        scores = read(how)
         said = repr(scores)
     except InputError as error:
         if not error.expected.startswith("to know whether more"):
             raise
-        scores = read_scores(table, **named, higher_is_better=False)
+        scores = read(replace(how, higher_is_better=False))
         unknown = "which way is not known (--higher-is-better or --lower-is-better)"
         said = repr(scores).replace("lower is better", unknown)
     lacking = [f"{quote(model)} lacks {count(lacks, 'item')}" for model, lacks, _ in scores.audit.by_model if lacks]

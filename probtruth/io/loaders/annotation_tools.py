@@ -23,7 +23,6 @@ from probtruth.io.json_values import (
     as_objects,
     described,
     read_json,
-    read_objects,
     read_rows,
     split,
     wrong,
@@ -57,7 +56,7 @@ def read_argilla(path: StrPath, question: MaybeText = None, labels: GivenNames =
 
 
 def _of_argilla(path: StrPath) -> Iterator[Vote]:
-    for record in read_objects(path, "record"):
+    for record in read_rows(path, "record"):
         item = record.at(as_name, "id")
         responses = record.at(as_object, "responses")
         for question in responses:
@@ -106,7 +105,7 @@ def read_label_studio(
 
 
 def _of_label_studio(path: StrPath, item: MaybeText) -> Iterator[Vote]:
-    for task in read_objects(path, "task"):
+    for task in read_rows(path, "task"):
         name = task.at(as_name, "id") if item is None else task.at(as_object, "data", {}).at(as_name, item)
         for annotation in task.at(as_objects, "annotations", hint=EXPORT):
             if annotation.get("was_cancelled"):
