@@ -190,8 +190,8 @@ class FileTable(Table):
         return texts + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
 
     def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
-        # a text is parsed once and held; columns of a large binary file are decoded where they are needed
-        if self.batched or sum(own.n_rows for own in self.binaries) > binary.ROWS:
+        # a text is parsed once and held; columns of a binary file are decoded where they are needed
+        if self.batched or self.binaries:
             return self._parts(columns)
         if not self.held:
             self.held.extend(self._parts(None))

@@ -92,8 +92,7 @@ def fill(
             if (at < 0).any():
                 values = values[at >= 0]
                 at = at[at >= 0]
-            follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
-            out[slice(at[0], at[0] + len(at)) if follows else at] = values
+            out[at] = values
         if not fit:
             refuse(as_matrix(floats), frame, source)
         before += frame.height
