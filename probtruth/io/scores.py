@@ -35,6 +35,7 @@ NO_LABELS = (
     "the file lacks the labels behind its scores, so that what annotators share, and what is unsure about labels, is "
     "left out: evaluate the annotations themselves (command line: probtruth run), which counts it"
 )
+CODES = (-1, -9, -99, -999, -9999, 99, 999, 9999)  # Scores that often say that there is none
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
@@ -56,7 +57,7 @@ def write_scores(scores: Scores, path: StrPath) -> None:
         cautions.append(NO_LABELS)
     elif behind is not None:
         arrays = {"losses": to_host(behind.losses), "log_probs": to_host(behind.log_probs)}
-        arrays |= {"truth": to_host(behind.truth), "influence": behind.influence, "n_votes": behind.n_votes}
+        arrays |= {"truth": to_host(behind.truth), "influence": scores.influence, "n_votes": behind.n_votes}
         notes["estimand"] = behind.estimand
         notes["by_votes"] = behind.shares is not None and behind.estimand == "distribution"
         notes["models"] = list(scores.models)
@@ -68,31 +69,32 @@ def write_scores(scores: Scores, path: StrPath) -> None:
     parquet_notes.write(as_table(scores), path, notes, arrays)
 
 
-def _labels_behind(arrays: Mapping[str, Any], scores: Scores, notes: Mapping[str, Any]) -> LabelsBehind | None:
-    """The labels behind the scores; None where another program took items out."""
+def _beside_labels(arrays: Mapping[str, Any], scores: Scores, notes: Mapping[str, Any]) -> Scores | None:
+    """The scores with the labels behind them; None where another program took rows out."""
     models = positions(notes["models"], scores.models)
     losses = arrays["losses"][models]
     truth = arrays["truth"]
     if losses.shape[:2] != scores.values.shape:
         return None
     expected = np.where(truth > 0, truth * losses, 0.0).sum(2)
-    expected[np.isnan(scores.values)] = np.nan
+    if (np.isnan(scores.values) & ~np.isnan(expected)).any():
+        return None
     if not np.allclose(expected, scores.values, SAME, SAME, equal_nan=True):
         raise ValueError("scores other than those of its labels")
     annotations = None
     if "annotators" in notes:
         index = Index(scores.items, tuple(notes["labels"]), tuple(notes["annotators"]))
         annotations = answers_of(arrays, index)
-    return LabelsBehind(
+    behind = LabelsBehind(
         label_losses=losses,
         truth=truth,
         estimand=one_of(notes["estimand"], ESTIMANDS, "estimand"),
         shares=truth if notes["by_votes"] else None,
         n_votes=arrays["n_votes"].astype(np.int64) if "n_votes" in arrays else None,
-        influence=arrays["influence"][models] if "influence" in arrays else None,
         log_probs=arrays["log_probs"][models],
         annotations=annotations,
     )
+    return replace(scores, labels=behind, influence=arrays["influence"][models] if "influence" in arrays else None)
 
 
 def as_table(scores: Scores) -> DataFrame:
@@ -265,15 +267,13 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNum
     scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
     if parquet_notes.ARRAYS not in table.columns or kind.score != "score":
         return scores
-    behind = None
+    with_labels = None
     if notes and not on_disk:
         try:
-            behind = _labels_behind(parquet_notes.arrays_of(table, notes), scores, notes)
+            with_labels = _beside_labels(parquet_notes.arrays_of(table, notes), scores, notes)
         except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
             raise parquet_notes.damaged(str(error), table.name) from None
-    if behind is None:
-        return replace(scores, cautions=(*scores.cautions, NO_LABELS))
-    return replace(scores, labels=behind)
+    return with_labels or replace(scores, cautions=(*scores.cautions, NO_LABELS))
 
 
 def _made(
@@ -292,24 +292,32 @@ def _made(
     made = Scores.from_parts(parts, columns, score, upward, on_disk, how.none)
     lines = notes.get("cautions", ())
     cautions = made.cautions + (tuple(map(str, lines)) if isinstance(lines, list) else ())
-    notes_of_reading = (*made.notes, *said, *lone_negative(made))
+    notes_of_reading = (*made.notes, *said, *lone_code(made))
     return replace(made, rule=rule, known=facts, cautions=cautions, notes=notes_of_reading)
 
 
-def lone_negative(scores: Scores) -> Texts:
-    """A note where -1 is the only negative score and lies below all that the others use."""
+def lone_code(scores: Scores) -> Texts:
+    """A note on the least or the largest score where it often stands for none, and lies apart from all others."""
     values = scores.values if scores.replicates is None else scores.replicates.values
-    negative = values < 0
-    others = values[~negative & np.isfinite(values)]
-    if not negative.any() or not (values[negative] == -1).all() or not len(others):
-        return ()
-    if others.min() < 1 and np.ptp(others) <= 1:  # -1, 0 and 1 are a scale
-        return ()
-    count = check.count(int(negative.sum()), "score")
-    return (
-        f"{count} of -1 among others from {others.min():g} to {others.max():g}: if it means that there is none, "
-        "missing=[-1] (command line: --missing=-1) leaves it out",
-    )
+    finite = values[np.isfinite(values)]
+    ends = (finite.min(), finite.max()) if len(finite) else ()
+    for code in CODES:
+        if code not in ends:
+            continue
+        others = finite[finite != code]
+        if not len(others):
+            continue
+        low, high = others.min(), others.max()
+        apart = max(low - code, code - high) > high - low
+        if code == -1:
+            apart = low >= 1 or high > 1  # -1, 0 and 1 are a scale
+        if apart and (code > 0 or low >= 0):
+            found = check.count(len(finite) - len(others), "score")
+            return (
+                f"{found} of {code} among others from {low:g} to {high:g}: if it means that there is none, "
+                f"missing=[{code}] (command line: --missing={code}) leaves it out",
+            )
+    return ()
 
 
 def notes_in(
