@@ -122,7 +122,6 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
         if task != OTHERS:
             one_of(task, list(there), "task")
     chosen = {}
-    lacking = {}
     for task, names in there.items():
         if not names:
             raise InputError(
@@ -135,17 +134,14 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
         first = next(iter(names))
         chosen[task] = named.get(task) or named.get(OTHERS) or first
         if chosen[task] not in names:
-            lacking[task] = first
-    if not lacking:
-        return chosen
-    task, first = next(iter(lacking.items()))
-    raise InputError(
-        f"no {what} {quote(chosen[task])} of the task {shortlist(lacking)}",
-        f"one of {shortlist(there[task], 20)}",
-        f"{did_you_mean(chosen[task], there[task])} Name one of each task, {what}={lacking} (command line: --{what} "
-        f"{task}={first}), or none: then each task counts by its first.",
-        TOOL.what,
-    )
+            raise InputError(
+                f"no {what} {quote(chosen[task])} of the task {quote(task)}",
+                f"one of {shortlist(names, 20)}",
+                f"{did_you_mean(chosen[task], names)} Name one of each task, {what}={{{task!r}: {first!r}}} (command "
+                f"line: --{what} {task}={first}), or none: then each task counts by its first.",
+                TOOL.what,
+            )
+    return chosen
 
 
 def by_task(words: MaybeStrings, every: MaybeText = None) -> ByTask:
