@@ -19,7 +19,7 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
-from probtruth.io.table import Part, Table, opened, too_large
+from probtruth.io.table import OWN, Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.truth import answers_of, arrays_of_answers
@@ -265,10 +265,11 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNum
     need_columns(table.columns, columns, table.name)
     parts = table.rows([*columns.values(), kind.score])
     scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
-    if parquet_notes.ARRAYS not in table.columns or kind.score != "score":
+    had_labels = "models" in notes or any(name.startswith(OWN) for name in table.columns)
+    if not had_labels or kind.score != "score":
         return scores
     with_labels = None
-    if notes and not on_disk:
+    if "arrays" in notes and parquet_notes.ARRAYS in table.columns and not on_disk:
         try:
             with_labels = _beside_labels(parquet_notes.arrays_of(table, notes), scores, notes)
         except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
