@@ -77,6 +77,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
 
 def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table, perhaps with a name, holds, by its kind."""
+    from probtruth.frames import cells as cells_of
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.scores import of_runs, scores_of
     from probtruth.io.table import opened
@@ -98,16 +99,16 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         return "scores", _of_scores(partial(scores_of, table, of_models), columns)
     if columns.column("score") in table.columns and reading.column("label") not in table.columns:
         return "scores of one model", _of_scores(partial(of_runs, {name or redacted(table.name): table}), columns)
-    frame = table.whole[0]
-    texts = [column.name for column in frame if not is_numeric(column)]
-    item = reading.column("item")
-    if item not in frame.columns and reading.item is None and len(texts) == 1:
-        item = texts[0]  # the one column of text
-    several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
-    several = several or len({*texts, item}) == frame.width
     try:
         kind = kind_of(table, reading)
     except InputError as error:
+        frame = table.whole[0]
+        item = reading.column("item")
+        texts = [column.name for column in frame if not is_numeric(column)]
+        if item not in frame.columns and reading.item is None and len(texts) == 1:
+            item = texts[0]  # the one column of text
+        several = item not in frame.columns or cells_of(frame, item).is_duplicated().any()
+        several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
             hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
             raise InputError(error.got, FORMS, hint, table.name) from None

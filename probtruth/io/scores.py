@@ -243,13 +243,13 @@ def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> 
             "Give one table, or leave the names of the models out.",
         )
     refuse_unused(how, "one model each", OF_SCORES, f"the table of model {quote(next(iter(files)))}")
-    columns = {"item": how.column("item"), "model": NAME}
-    columns |= how.named("group", "cluster", "replicate", "annotator")
+    columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")
     parts = []
     for model, path in files.items():
         frame, source = opened(path, f"the table of model {quote(model)}").with_items(how.item).whole
+        need_columns(frame.columns, columns | {"score": how.column("score")}, source.name)
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
-    return _made(parts, columns, how.column("score"), how, parts[0][1].name)
+    return _made(parts, columns | {"model": NAME}, how.column("score"), how, parts[0][1].name)
 
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNumber) -> Scores:
