@@ -135,7 +135,7 @@ class Board:
     def estimate(self, moments: Moments, about: About) -> Estimate:
         """The estimate from the sums without holes, with the degrees of freedom that the scores have."""
         shared = self.shared.sum(0)
-        about = replace(about, values=None, shared_items=shared.astype(np.int64))
+        about = replace(about, values=None, shared_items=shared.astype(np.int64), range=self.sums.range)
         estimate = estimate_of(moments, self.plan, about)
         items = estimate.items
         full = items.df + 1
@@ -147,7 +147,7 @@ class Board:
             further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
         part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
         notes = notes_on(self.sums, estimate.names, self.fits, shared)
-        notes += unknown(estimate, df) + beyond(estimate, moments.range)
+        notes += unknown(estimate, df) + beyond(estimate, about.range)
         about = replace(about, notes=(*about.notes, *notes))
         return replace(estimate, about=about, parts={next(iter(estimate.parts)): part})
 
