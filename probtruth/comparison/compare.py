@@ -72,10 +72,8 @@ def compare(
     sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
     if sets.any():
 
-        def of_set(part: Scores) -> Comparison | None:
-            if not chosen.these_items and (design(part, None, None, weights).group_units < 2).all():
-                return None
-            return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
+        def of_set(part: Scores) -> Comparison:
+            return _concluded(of_scores(part, design(part, None, None, weights), chosen, annotations), chosen)
 
         return by_set(scores, sets, of_set)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
@@ -91,11 +89,16 @@ def compare(
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:
     """The comparison that an estimate supports, however it was made."""
+    if estimate.names and not options.these_items:
+        need_spread(estimate.design, estimate.about.audit)
+    return _concluded(estimate, options)
+
+
+def _concluded(estimate: Estimate, options: Options) -> Comparison:
+    """The same also where one unit tells nothing of how much differences vary."""
     if not estimate.names:
         return assemble(estimate, Posterior(), options)
     population = None
-    if not options.these_items and (estimate.design.group_units < 2).all():
-        need_spread(estimate.design, estimate.about.audit)
     grouped = estimate.mean.shape[1] > 1
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
         variance = estimate.over_groups().items.variance

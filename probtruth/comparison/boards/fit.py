@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from probtruth import check
 from probtruth.comparison.boards.columns import Columns, Many, Values
-from probtruth.comparison.estimation.design import totals
+from probtruth.comparison.estimation.design import effective, totals
 from probtruth.comparison.estimation.estimate import rows_from_models
 from probtruth.errors import PosteriorError
 
@@ -105,28 +105,24 @@ class Fit:
 
     def effective(self, unit: Int[np.ndarray, " column"] | None) -> Float[np.ndarray, " row"]:
         """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
-        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
         n_rows = len(self.mean) * (len(self.mean) + 1) // 2
         most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
-        count = self.columns.count.astype(np.float64)
-        if unit is None:
-            chosen = np.arange(0, patterns.shape[1], ceil(patterns.shape[1] / most))
-            size = np.bincount(of_column.ravel(), count)[chosen]
-            weights = self._weights(patterns[:, chosen])
-            total = weights @ size
-            square = weights**2 @ size
-            return np.asarray(total**2 / square / size.sum())
-        if patterns.shape[1] > most:  # a part of each cluster's columns
-            chosen = np.arange(0, len(count), ceil(len(count) / most))
-            count = count[chosen]
-            unit = unit[chosen]
+        chosen = np.arange(len(self.columns.count))
+        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
+        if patterns.shape[1] > most:
+            chosen = chosen[:: ceil(len(chosen) / most)]
             patterns, of_column = np.unique(self.seen[:, chosen], axis=1, return_inverse=True)
-        _, unit = np.unique(unit, return_inverse=True)
-        n_units = int(unit.max()) + 1
-        of_columns = self._weights(patterns)[:, of_column.ravel()]
-        of_units = totals(of_columns * count, unit, n_units)
-        without_holes = totals(count[None], unit, n_units)
-        return np.asarray(_kish(of_units) / _kish(without_holes))
+        of_column = of_column.ravel()
+        weights = self._weights(patterns)
+        count = self.columns.count[chosen].astype(np.float64)
+        if unit is None:
+            size = np.bincount(of_column, count)
+            total = weights @ size
+            return np.asarray(total**2 / (weights**2 @ size) / size.sum())
+        units, unit = np.unique(unit[chosen], return_inverse=True)
+        of_units = totals(weights[:, of_column] * count, unit, len(units))
+        without_holes = totals(count[None], unit, len(units))
+        return np.asarray(effective(of_units) / effective(without_holes))
 
     def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
         """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""
@@ -141,10 +137,6 @@ def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:
     there = np.where(seen, values, 0.0)
     item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
     return item_mean, np.where(seen, values - item_mean, 0.0)
-
-
-def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
-    return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
 
 
 def first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
