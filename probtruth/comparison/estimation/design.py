@@ -154,6 +154,10 @@ class Design:
         means = totals(rows, group, self.n_groups) / self.group_sizes
         return rows - means[:, group]
 
+    def added(self, rows: ItemRows) -> RowUnit:
+        """What each unit adds to the stratified means of the items' numbers."""
+        return self.unit_totals(self.item_weights * self.residuals(rows))
+
     def unit_totals(self, rows: ItemRows) -> RowUnit:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
 

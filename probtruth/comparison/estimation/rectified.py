@@ -160,7 +160,7 @@ class Rectified:
         deviation = plan.item_weights * (expert - _hajek(expert, self.weights, plan))
         of_answers = float((deviation**2 @ self.weights)[0])
         difference = self.values[[a]] - self.values[[b]]
-        of_units = _of_units(difference, plan)
+        of_units = plan.added(difference)[0]
         return max(float(of_units @ of_units) - of_answers, 0.0)
 
     @property
@@ -274,9 +274,4 @@ def _about_models(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
     """What units add to the deviations of the models from their mean, all models in one row."""
     if len(rows) > 1:
         rows = rows - rows.mean(0)
-    return _of_units(rows, plan)
-
-
-def _of_units(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
-    """What units add to the means of the rows, all in one."""
-    return plan.unit_totals(plan.item_weights * plan.residuals(rows)).ravel()
+    return plan.added(rows).ravel()
