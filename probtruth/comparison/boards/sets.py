@@ -15,9 +15,7 @@ from probtruth.types.pairs import Pair, Rank
 NOT_CONNECTED = "no chain of shared items connects the two models"
 
 
-def by_set(
-    scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callable[[Scores], Comparison]
-) -> Comparison:
+def by_set(scores: Scores, of_model: Int[np.ndarray, " model"], compare: Callable[[Scores], Comparison]) -> Comparison:
     """The comparisons of all sets as one; what needs all models at once (P(best), ranks, regret) is not known."""
     sets: list[Scores] = []
     for one in range(of_model.max() + 1):
