@@ -10,14 +10,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 from probtruth import check
-from probtruth.comparison.boards.columns import Columns, Many, Values
+from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.estimation.design import effective, totals
 from probtruth.comparison.estimation.estimate import rows_from_models
 from probtruth.errors import PosteriorError
 
 MOST_WEIGHTS = 1 << 24  # Numbers from which on effective units are counted over some columns, evenly spaced
 LEAST_COLUMNS = 500  # So many of them at least
-SAME = 1e-12  # Scores of two models that differ by less, relative to how they vary, are the same but for rounding
 
 Seen = Bool[np.ndarray, "model column"]
 
@@ -52,7 +51,6 @@ class Fit:
     seen: Seen
     mean: Float[np.ndarray, " model"]
     solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, without what they have in common
-    alike: Int[np.ndarray, " model"]  # the first model that has the same scores
 
     @classmethod
     def of(cls, columns: Columns) -> "Fit":
@@ -70,7 +68,7 @@ class Fit:
         # the level is that at which the items' worth averages to 0
         share = count * seen.any(0) / count[seen.any(0)].sum()
         level = (item_mean - contrast @ average) @ share
-        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve, first_equal(columns))
+        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve)
 
     @property
     def n_items(self) -> int:
@@ -80,12 +78,11 @@ class Fit:
         """How far scores less the models' means move these, times the number of items; linear in them."""
         item_mean, residual = _about_items(about, seen)
         scored = self.columns.count[self.seen.any(0)].sum()
-        moved = self.n_items * (self.solve @ residual + item_mean / scored)
-        return np.asarray(moved[self.alike])
+        return np.asarray(self.n_items * (self.solve @ residual + item_mean / scored))
 
     def filled(self, values: Values) -> Values:
         """Scores without holes in place of those with these: the means, and about them what each column moves."""
-        return np.asarray(self.mean[self.alike, None] + self.moved(values - self.mean[:, None], self.seen))
+        return np.asarray(self.mean[:, None] + self.moved(values - self.mean[:, None], self.seen))
 
     def of_sums(self, level: Float[np.ndarray, " model"]) -> tuple[Values, Values, Float[np.ndarray, " column"]]:
         """Columns whose products add up as those of all items do: scores, what they move about a level, and the size of
@@ -137,19 +134,3 @@ def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:
     there = np.where(seen, values, 0.0)
     item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
     return item_mean, np.where(seen, values - item_mean, 0.0)
-
-
-def first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
-    """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
-    first: dict[bytes, int] = {}
-    found = [first.setdefault(row.tobytes(), at) for at, row in enumerate(columns.values)]
-    for at, one in enumerate(found):
-        if not all(_same(many, at, one) for many in columns.many.values()):
-            found[at] = at
-    return np.array(found, np.int64)
-
-
-def _same(many: Many, one: int, other: int) -> bool:
-    """Whether two models have the same scores on these items, but for rounding."""
-    apart = np.abs(many.root[:, one] - many.root[:, other]).max(initial=0.0)
-    return bool(apart <= SAME * np.abs(many.root[:, one]).max(initial=0.0))
