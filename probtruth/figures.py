@@ -4,7 +4,6 @@ New axes belong to a figure of their own, `ax.figure`, which `savefig` writes. C
 stand out on white and on black; each curve is named where it runs.
 """
 
-from probtruth.report.latex import latex_table
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
 from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ranks
 from probtruth.report.plots.frontier import plot_frontier
@@ -13,7 +12,6 @@ from probtruth.report.plots.rules import plot_rules
 from probtruth.report.plots.study import plot_monitor, plot_plan
 
 __all__ = (
-    "latex_table",
     "plot_curves",
     "plot_divergence",
     "plot_forest",

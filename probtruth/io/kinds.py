@@ -10,7 +10,8 @@ from polars import DataFrame, Series
 from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frames import keys, need_columns, polars_names
+from probtruth.frame_numbers import numeric
+from probtruth.frames import blank, keys, name_text, need_columns, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -229,11 +230,13 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     if how.format in ("soft", "counts"):
         return soft if how.format == "soft" else counts
     values = numbers_in(head, [*chosen.values()])
-    whole = values is not None and bool((values == np.floor(values)).all())
-    if values is None or (whole and values.min(initial=0) < 0):
-        if votes_only:
-            return counts  # whose reader names the cell that is none
-        raise neither(table, how)
+    if values is None or not (values >= 0).all():
+        numbers = [numeric(head[name]).fill_nan(None).drop_nulls() for name in chosen.values()]
+        whole = all((column % 1 == 0).all() for column in numbers)
+        if whole and not known:  # as answers, with blanks or codes of -1
+            raise _either(head, item, [*chosen.values()], source, beside)
+        return counts if whole or votes_only else soft  # whose reader names the cell that is none
+    whole = bool((values == np.floor(values)).all())
     if not votes_only and (not whole or surely_simplex(values)):
         return soft
     if known or not whole:
@@ -267,8 +270,17 @@ def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[M
 
 def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, beside: Beside) -> InputError:
     """The refusal of whole numbers that may count votes or be answers."""
-    row = "the first row" if item is None else f"item {quote(head[item][0])}"
-    cells = [f"{head[name][0]} for {quote(name)}" for name in names[:4]]
+    odd = {}  # the first row of each column whose cell cannot be a count
+    for name in names:
+        fits = (numeric(head[name]).fill_nan(None) >= 0).fill_null(False)
+        if not fits.all():
+            odd[name] = (~fits).arg_true()[0]
+    at = next(iter(odd.values()), 0)
+    row = f"row {at + 1}" if item is None else f"item {quote(head[item][at])}"
+    shown = [*odd, *(name for name in names if name not in odd)][:4]
+    cells = [
+        f"{'a blank cell' if blank(head[name])[at] else name_text(head[name][at])} for {quote(name)}" for name in shown
+    ]
     more = " ..." if len(names) > 4 else ""
     others = ""
     if beside.labels is not None:

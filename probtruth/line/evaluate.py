@@ -15,9 +15,8 @@ from probtruth.line.compare import group_names, named_weights, rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
-from probtruth.line.labelled import SHARED_ERRORS, Labelled
+from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled
 from probtruth.line.options import Options
-from probtruth.line.other_estimand import NO_ROOM, OtherVerdicts
 from probtruth.line.result import Result
 from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -179,15 +178,14 @@ def concluded(reference: Annotations | Truth, predictions: Predictions, options:
         seed=options.seed,
         strict=options.strict,
     )
-    verdicts = OtherVerdicts(truth, used.aligned, scores, comparison, options)
-    labelled = Labelled(used.truth, used.aligned, options.rule, verdicts)
+    labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
     # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
     warnings = []
     inferred = truth.annotations is not None and truth.estimand == "class"
     if inferred and options.gold is None and len(predictions.models) > 1:
         warnings.append(SHARED_ERRORS)
     warnings += [*labelled.warnings(), *comparison.warnings, *predictions.warnings]
-    if verdicts.no_room:
+    if labelled.no_room:
         warnings.append(NO_ROOM)
     return Result(scores, comparison, tuple(warnings), labelled)
 

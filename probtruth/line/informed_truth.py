@@ -9,15 +9,13 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.kernels.shapes import ItemInts, ItemLabel, ModelItem, ModelItemLabel
+from probtruth.kernels.shapes import ItemLabel, ModelItem, ModelItemLabel
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.log_pool import Features, LogPool, covariances, features_of, fit_log_pool, pooled, posterior
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Scores, Truth
 from probtruth.types.arguments import ClassEvidence
-
-FITTED_ON = 50_000  # Items that the pool is fitted on at most, evenly spread
 
 LEANING = (
     "the less sure model looks better against them, and in eight of nine simulation settings intervals held the true "
@@ -156,14 +154,13 @@ def _view(inferred: ItemLabel, marginals: np.ndarray, log_probs: ModelItemLabel)
     """The class posterior of annotators, joined with the models; None where no pool can be fitted."""
     likelihood = np.where(marginals > 0, inferred / np.where(marginals > 0, marginals, 1), inferred)
     features = features_of(log_probs, marginals)
-    chosen = _fitted_items(likelihood, features)
-    pool = fit_log_pool(likelihood[chosen], features[:, chosen])
+    order = np.lexsort([*features[0].T[::-1], *likelihood.T[::-1]])  # the order of the items moves no digit
+    pool = fit_log_pool(likelihood[order], features[:, order])
     if pool is None:
         return None
     forecast = pooled(features, pool.weights)
     probs = posterior(likelihood, forecast)
-    slopes = np.zeros((len(probs), len(features)))
-    slopes[chosen] = np.einsum("ik,fik->if", (probs - forecast)[chosen], features[:, chosen], optimize=True)
+    slopes = np.einsum("ik,fik->if", probs - forecast, features, optimize=True)
     return PoolView(pool, slopes, probs, features)
 
 
@@ -171,11 +168,3 @@ def _models_in_order(log_probs: ModelItemLabel, likelihood: ItemLabel) -> Any:
     """An order of the models that depends on what they predict, not on their names or on the order of the items."""
     totals = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
     return np.argsort([np.nansum(row) for row in totals], kind="stable")
-
-
-def _fitted_items(likelihood: ItemLabel, features: Features) -> ItemInts:
-    """The items that the pool is fitted on, in an order of their content; evenly spread where there are many."""
-    order = np.lexsort([*features[0].T[::-1], *likelihood.T[::-1]])
-    if len(order) <= FITTED_ON:
-        return order
-    return order[np.linspace(0, len(order) - 1, FITTED_ON).astype(np.int64)]

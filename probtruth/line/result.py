@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
     from probtruth.line.analysis import Analysis
     from probtruth.line.labelled import Labelled
     from probtruth.line.next_step import NextStep
-    from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
+    from probtruth.line.other_estimand import OtherEstimand
 
 
 NO_ITEMS = ("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
@@ -75,13 +75,13 @@ class Result(Reported):
     @property
     def warnings(self) -> tuple[str, ...]:
         """All warnings, the gravest first; the verdict under the other estimand is computed for them."""
-        verdicts = self._verdicts
-        return self.warned if verdicts is None else (*verdicts.warnings(), *self.warned)
+        labelled = self.labelled
+        return self.warned if labelled is None else (*labelled.other_warnings(), *self.warned)
 
     @property
     def verdicts_computed(self) -> bool:
         """Whether the verdicts under other questions, which take most of an evaluation's time, were read before."""
-        return self._verdicts is None or self._verdicts.computed
+        return self.labelled is None or self.labelled.computed
 
     @property
     def truth(self) -> Truth | None:
@@ -94,21 +94,17 @@ class Result(Reported):
         return None if self.labelled is None else self.labelled.annotations
 
     @property
-    def _verdicts(self) -> "OtherVerdicts | None":
-        return None if self.labelled is None else self.labelled.verdicts
-
-    @property
     def other(self) -> "OtherEstimand | None":
         """The verdict under the estimand that was not asked for, where the annotations allow it.
 
         It is computed when it is first read, which takes most of the time of an evaluation.
         """
-        return None if self._verdicts is None else self._verdicts.other
+        return None if self.labelled is None else self.labelled.other
 
     @property
     def bounded(self) -> Comparison | None:
         """The comparison under the Brier score, where some mean score is infinite."""
-        return None if self._verdicts is None else self._verdicts.bounded
+        return None if self.labelled is None else self.labelled.bounded
 
     @cached_property
     def standing(self) -> Standing | None:
@@ -228,7 +224,7 @@ class Result(Reported):
         >>> import probtruth as pt
         >>> rows = {"item": [1, 2, 3] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.2, 0.1, 0.3, 0.3, 0.4]}
         >>> comparison = pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact")
-        >>> pt.Result.of(comparison).paragraph().partition(" by ")[0]
+        >>> pt.Result.of(comparison).paragraph().partition(" (")[0]
         'We compared 2 models on 3 items'
         """
         return str(display.module().paragraph(self, latex))

@@ -13,7 +13,7 @@ from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.report import cite, data_tables, latex, tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, population, warnings
-from probtruth.report.names import mark, marked, plain, unmarked
+from probtruth.report.names import mark, plain, unmarked
 from probtruth.report.numbers import decimals, fixed
 from probtruth.report.plots.calibration import plot_reliability
 from probtruth.report.plots.comparison import (
@@ -251,16 +251,14 @@ def _calibration(result: Result) -> Blocks:
 
 
 def _reliability(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
-    names = marked(analysis.models)
     for place, model in enumerate(analysis.models, 1):
         draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        yield Figure(f"reliability-{place}", draw, names[model])
+        yield Figure(f"reliability-{place}", draw, mark(model))
 
 
 def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
-    names = marked(analysis.models)
     for place, model in enumerate(analysis.models, 1):
-        yield Figure(f"source-{place}", partial(plot_nelson, analysis.risk, model), names[model])
+        yield Figure(f"source-{place}", partial(plot_nelson, analysis.risk, model), mark(model))
 
 
 def _annotators(result: Result) -> Blocks:

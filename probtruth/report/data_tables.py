@@ -1,16 +1,14 @@
 """The tables of labels, items and annotators; None where there is nothing to say."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from probtruth.line.result import Result
-from probtruth.report.names import Names, mark, marked, plain
+from probtruth.report.names import mark, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
 from probtruth.report.table import Table, of_rows
-from probtruth.report.tables import names_of
 from probtruth.report.words import measure, with_unit
 from probtruth.types.arguments import method_in_words
 
@@ -28,7 +26,7 @@ def calibration(result: Result) -> Table | None:
     analysis = result.analysis.calibration
     if analysis is None:
         return None
-    names, risk = marked(analysis.models), analysis.risk
+    risk = analysis.risk
     accuracy = risk.powers.index(0.0)  # the power of the geometric mean
     split = "miscalibration" in analysis.rows[0]
     places = decimals([row.get("miscalibration") for row in analysis.rows], at_most=4)
@@ -36,7 +34,7 @@ def calibration(result: Result) -> Table | None:
     for row in analysis.rows:
         model = risk.models.index(row["model"])
         cells = {
-            "Model": names[row["model"]],
+            "Model": mark(row["model"]),
             "Miscalibration": fixed(row.get("miscalibration"), places),
             "Discrimination": fixed(row.get("discrimination"), places),
             "Calibration error": fixed(row["error"], 3),
@@ -80,25 +78,23 @@ def items(
     if frame is None or not frame.height:
         return None
     models = [rank.model for rank in result.comparison.ranked[:2]]
-    names = names_of(result)
     columns = {"Item": [mark(name) for name in frame["item"]]}
     note = f"The last columns are the {with_unit(result.comparison.rule)} of the item."
-    labels = {}
-    if result.labelled is not None and "label" in frame.columns:
-        labels = {label: mark(label) for label in result.labelled.aligned.labels}
-        columns |= _labels(result, frame, labels)
+    labelled = "label" in frame.columns
+    if labelled:
+        columns |= _labels(result, frame)
         for model in models:
-            columns[f"{names[model]} says"] = _says(frame, model, labels)
+            columns[f"{mark(model)} says"] = _says(frame, model)
         score = measure(result.comparison.rule)
         note += (
             f" ✓ where a model's most probable label is that of the item; its {score} depends on all its probabilities."
         )
     left = tuple(columns.keys() - {"Entropy"})
     for model in models:
-        columns[names[model]] = [significant(value, 3) for value in frame[f"score_{model}"]]
+        columns[mark(model)] = [significant(value, 3) for value in frame[f"score_{model}"]]
     caption = "Items on which the two leading models differ most"
     if len(models) < 2:
-        caption = "Items on which the labels disagree most" if labels else "Items"
+        caption = "Items on which the labels disagree most" if labelled else "Items"
     n_items = len(result.scores.items)
     if frame.height < n_items:
         note += f" These are {frame.height} of {n_items:,} items; items.parquet has all."
@@ -106,17 +102,16 @@ def items(
     return Table(caption, columns, note, left, "items", behind)
 
 
-def _labels(result: Result, frame: "polars.DataFrame", labels: Names) -> dict[str, list[str]]:
+def _labels(result: Result, frame: "polars.DataFrame") -> dict[str, list[str]]:
     """The labels of each item with their shares, and their entropy."""
-    percents = cache(percent)  # few shares are different
     shown = []
     for shares in result.analysis.named_shares(frame["index"].to_list()):
-        parts = [f"{labels[label]} ({percents(share)})" for label, share in shares]
+        parts = [f"{mark(label)} ({percent(share)})" for label, share in shares]
         shown.append(", ".join(parts))
     return {"Labels": shown, "Entropy": [fixed(abs(value), 3) for value in frame["entropy"]]}
 
 
-def _says(frame: "polars.DataFrame", model: str, labels: Names) -> list[str]:
+def _says(frame: "polars.DataFrame", model: str) -> list[str]:
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
@@ -124,7 +119,7 @@ def _says(frame: "polars.DataFrame", model: str, labels: Names) -> list[str]:
             shown.append("")
             continue
         sign = "✓" if label == true else "✗"
-        shown.append(f"{labels[label]} {probability(p)} {sign}")
+        shown.append(f"{mark(label)} {probability(p)} {sign}")
     return shown
 
 
@@ -141,10 +136,9 @@ def annotators(result: Result) -> Table | None:
         flagged = [row for row in rows[half:-half] if row["flag"]]
         shown = [*rows[:half], *flagged[:MOST_ANNOTATORS], *rows[-half:]]
         note += f"{len(shown)} of {len(rows):,} annotators: the best, the worst and those with a flag. "
-    names = marked(row["annotator"] for row in shown)
     cells = [
         {
-            "Annotator": names[row["annotator"]],
+            "Annotator": mark(row["annotator"]),
             "Annotations": fixed(row["n_annotations"], 0),
             "Accuracy": fixed(row["accuracy"], 2),
             "Skill (kappa)": fixed(row["skill"], 2),
@@ -169,10 +163,9 @@ def voters(result: Result) -> Table | None:
         return None
     ordered = sorted(rows, key=lambda row: (row["attention"] is None, row["attention"], row["annotator"]))
     shown = ordered[: 2 * MOST_ANNOTATORS]
-    names = marked(row["annotator"] for row in shown)
     cells = [
         {
-            "Annotator": names[row["annotator"]],
+            "Annotator": mark(row["annotator"]),
             "Votes": fixed(row["n_votes"], 0),
             "Attention": fixed(row["attention"], 2),
             "95% interval": interval(row["attention_low"], row["attention_high"], 2),
@@ -194,20 +187,19 @@ def unlike_the_rest(result: Result) -> Table | None:
     if found is None or not found.apart.any():
         return None
     order = np.argsort(-np.abs(found.apart), kind="stable")[:MOST_UNLIKE]
-    names = marked(found.names)
     sd = found.sd[order].tolist()
     places = decimals(sd)
     rows = []
     for at, end in zip(order.tolist(), sd, strict=True):
         apart = float(found.apart[at])
         cells = {
-            "Annotator": names[found.names[at]],
+            "Annotator": mark(found.names[at]),
             "Labels": fixed(int(found.n_labels[at]), 0),
             "From the rest": fixed(apart, places, sign=True),
             "95% interval": interval(apart - 1.96 * end, apart + 1.96 * end, places),
         }
         rows.append(cells)
-    a, b = marked(found.models).values()
+    a, b = map(mark, found.models)
     note = (
         f"How far {a} minus {b} by this annotator's labels lies from that by the others' on the same items, drawn "
         f"towards 0 the more the fewer labels there are. {len(rows)} of {len(found.names):,} annotators."

@@ -6,7 +6,7 @@ from probtruth.comparison.results.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
 from probtruth.report.about import answers
-from probtruth.report.names import Names, joined, mark, marked
+from probtruth.report.names import joined, mark
 from probtruth.report.numbers import equals, with_interval
 from probtruth.report.words import mean_of, measure, unit, unit_of
 from probtruth.types.arguments import QUESTIONS, method_in_words
@@ -14,14 +14,8 @@ from probtruth.types.arguments import QUESTIONS, method_in_words
 # From which probability on the verdict uses these words
 CERTAINTY = ((0.99, "almost certainly"), (0.95, "very probably"), (0.8, "probably"))
 RARE = 0.01  # Outcomes of this rate are named where scores without a known bound leave room for them
-LONGEST_NAME = 48  # Columns of a name in a sentence
 MOST_NAMED = 6  # Models that a sentence names
 NO_VERDICT = "No verdict: the diagnostics of the sampling fail."
-
-
-def names_in_sentences(result: Result) -> Names:
-    """Each model's name as sentences show it, the leading one first."""
-    return marked((rank.model for rank in result.comparison.ranked), LONGEST_NAME)
 
 
 def headline(result: Result, standing: Standing | None) -> str:
@@ -32,7 +26,7 @@ def headline(result: Result, standing: Standing | None) -> str:
         size = with_interval(rank.score, rank, unit(comparison.rule, " "))
         if rank.score is not None and math.isinf(rank.score):
             size = "infinite"
-        return f"The {mean_of(comparison)} of {names_in_sentences(result)[rank.model]} is {size}."
+        return f"The {mean_of(comparison)} of {mark(rank.model)} is {size}."
     if standing.failing:
         return NO_VERDICT
     said = _several(result, standing)
@@ -42,18 +36,18 @@ def headline(result: Result, standing: Standing | None) -> str:
 
 
 def _several(result: Result, standing: Standing) -> str:
-    names = names_in_sentences(result)
-    lead, following = names[standing.lead], names[standing.next]
+    lead, following = mark(standing.lead), mark(standing.next)
+    n_models = len(result.comparison.ranks)
     if standing.turned_by_infinite:
         return infinite_means(result, standing)
     if standing.answers:
-        best = [_leads(one, names, f"by {QUESTIONS[one.estimand]}") for one in standing.answers]
+        best = [_leads(one, f"by {QUESTIONS[one.estimand]}") for one in standing.answers]
         return f"It depends on the question: {', '.join(best)}."
     if standing.methods:
-        best = [_leads(one, names, f"with {method_in_words(one.method)}") for one in standing.methods]
+        best = [_leads(one, f"with {method_in_words(one.method)}") for one in standing.methods]
         return f"It depends on the truth method: {', '.join(best)}."
     if standing.unseen is not None:
-        other = names[standing.unseen.other]
+        other = mark(standing.unseen.other)
         return (
             f"{lead} leads {other} on what was observed (P {equals(standing.p)}), but rare outcomes that were not "
             "observed could reverse it."
@@ -61,10 +55,9 @@ def _several(result: Result, standing: Standing) -> str:
     if standing.same:
         return f"{lead} leads {following} by the same difference on every item: how sure this is cannot be estimated."
     if standing.p is None and standing.gap.low is not None:
-        return f"No verdict: not all of the {len(names)} models can be compared with each other."
+        return f"No verdict: not all of the {n_models} models can be compared with each other."
     if standing.p is None:
         return f"No verdict: the difference between {lead} and {following} is not known."
-    n_models = len(names)
     if standing.level == "equivalent":
         between = "and" if n_models == 2 else "leads, but"
         verb = "are" if n_models == 2 else "is"
@@ -78,10 +71,10 @@ def _several(result: Result, standing: Standing) -> str:
     return f"The comparison of {lead} and {following} is inconclusive."
 
 
-def _leads(answer: Answer, names: Names, way: str) -> str:
+def _leads(answer: Answer, way: str) -> str:
     verb = "is best" if (answer.p_best or 0.0) >= CLAIMED else "leads"
     p = "" if answer.p_best is None else f" (P {equals(answer.p_best)})"
-    return f"{names[answer.best]} {verb} {way}{p}"
+    return f"{mark(answer.best)} {verb} {way}{p}"
 
 
 def _reservation(result: Result, standing: Standing) -> str:
@@ -99,9 +92,8 @@ def _reservation(result: Result, standing: Standing) -> str:
 
 
 def infinite_means(result: Result, standing: Standing) -> str:
-    names = names_in_sentences(result)
     counts = dict(list(standing.infinite.items())[:MOST_NAMED])
-    who = joined([names[model] for model in counts])
+    who = joined(list(map(mark, counts)))
     on = f"on {joined([f'{n:,}' for n in counts.values()])} of {len(result.scores.items):,} items"
     why = f"{who}: infinite scores {on}, which make"
     if result.labelled is not None:
@@ -110,5 +102,5 @@ def infinite_means(result: Result, standing: Standing) -> str:
     if result.bounded is None:
         return said
     first = result.bounded.ranked[0]
-    best = f"{names.get(first.model, mark(first.model))} leads, P(best) {equals(first.p_best)}"
+    best = f"{mark(first.model)} leads, P(best) {equals(first.p_best)}"
     return f"{said} Under the {measure(result.bounded.rule)} {best}."

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 
-from probtruth import check
 from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.names import MARKED, unmarked
@@ -42,40 +41,13 @@ ESCAPES = str.maketrans(
 )
 
 
-def latex_table(result: Result, table: str = "models") -> str:
-    r"""A table of the result as LaTeX, to be read in with `\input`; the document loads the package `booktabs`.
-
-    Arguments:
-        result: what `evaluate` returned.
-        table: "models" (mean score, interval, P(best), ranks) or "pairs" (differences, intervals and P(a better)), of
-            two models or more.
-
-    Returns: the text of a `table` environment with caption, label (`tab:probtruth-models`, ...) and note.
-
-    Errors: `InputError` for a table that is unknown or that the result does not have, or what is no result.
-
-    >>> import probtruth as pt
-    >>> votes = pt.Annotations.from_counts([[4, 1], [0, 5], [2, 3], [5, 0]])
-    >>> models = {"a_1": [[0.8, 0.2], [0.1, 0.9], [0.5, 0.5], [0.9, 0.1]], "b&c": [[0.6, 0.4]] * 4}
-    >>> result = pt.evaluate(votes, pt.Predictions.from_probs(models), engine="exact")
-    >>> print(pt.figures.latex_table(result, "pairs").split("midrule")[1].split(" & ")[:2])
-    ['\na\\_1', 'b\\&c']
-    """
-    result = check.instance(result, Result, "evaluate")
-    known = _tables(result)
-    name = check.one_of(table, tuple(known), "table")
-    return _environment(known[name], name)
-
-
 def latex(result: Result) -> str:
     parts = ["% Tables of probtruth: needs \\usepackage{booktabs}. Names outside Latin need XeLaTeX or LuaLaTeX.\n"]
-    parts += [_environment(made, name) for name, made in _tables(result).items()]
+    for name, make in TABLES.items():
+        table = make(result)
+        if table is not None:
+            parts.append(_environment(table, name))
     return "\n".join(parts)
-
-
-def _tables(result: Result) -> dict[str, Table]:
-    made = {name: make(result) for name, make in TABLES.items()}
-    return {name: table for name, table in made.items() if table is not None}
 
 
 def shown(text: str) -> str:

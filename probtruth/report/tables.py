@@ -9,7 +9,7 @@ from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.line.standing import gates
 from probtruth.report.about import better, gate_words
-from probtruth.report.names import mark, marked
+from probtruth.report.names import mark
 from probtruth.report.numbers import (
     at_least_shown,
     exact,
@@ -30,10 +30,6 @@ from probtruth.types.pairs import Pair
 
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
 ALL_PAIRS = 15  # Pairs up to which a table has all; of more it has those of the leading model
-
-
-def names_of(result: Result) -> dict[str, str]:
-    return marked(result.scores.models)
 
 
 def models(result: Result) -> Table:
@@ -111,12 +107,11 @@ def frontier(result: Result) -> Table | None:
     found = result.frontier
     if found is None:
         return None
-    names = names_of(result)
     places = places_of(result.comparison.ranked)
     mean = mean_of(result.comparison, with_units=True).capitalize()
     rows = [
         {
-            "Model": names[offer.model],
+            "Model": mark(offer.model),
             "Cost": significant(offer.cost, 3),
             "95% interval of the cost": interval(offer.cost_low, offer.cost_high, 3, significant),
             mean: fixed(offer.score, places),
@@ -143,7 +138,7 @@ def frontier_sentence(found: Frontier, result: Result) -> str:
     within += f" (P at least {SURE:g})"
     if found.cheapest is None:
         return f"No model is one {within}: more {'votes' if votes else 'items'} may tell."
-    return f"The cheapest model {within} is {names_of(result)[found.cheapest]}."
+    return f"The cheapest model {within} is {mark(found.cheapest)}."
 
 
 def labels(result: Result) -> Table | None:
@@ -152,7 +147,6 @@ def labels(result: Result) -> Table | None:
         return None
     compared = {mark(label): of_label.comparison for label, of_label in result.by_label.items()}
     compared["mean of all"] = result.comparison
-    names = names_of(result)
     rows = []
     for label, comparison in compared.items():
         shown = result.comparison.order_pairs(comparison.pairs)
@@ -160,7 +154,7 @@ def labels(result: Result) -> Table | None:
             shown = [pair for pair in shown if pair.a == shown[0].a]
         places = places_of(shown)
         for pair in shown:
-            cells = {"Label": label, "a": names[pair.a], "b": names[pair.b]}
+            cells = {"Label": label, "a": mark(pair.a), "b": mark(pair.b)}
             rows.append(cells | _difference(pair, places))
     return of_rows("Differences on each label, and on their mean", rows, left=("a", "b"))
 
@@ -179,9 +173,8 @@ def proper_rule(result: Result) -> Table | None:
 def _twice(result: Result, this: str, other: Comparison, that: str) -> list[dict[str, str]]:
     """The models of a result with what another comparison says of each."""
     ranks = result.comparison.ranked
-    names = names_of(result)
     places = places_of(ranks)
-    rows = {rank.model: {"Model": names[rank.model]} for rank in ranks}
+    rows = {rank.model: {"Model": mark(rank.model)} for rank in ranks}
     for estimand, compared in ((this, ranks), (that, other.ranks)):
         for rank in compared:
             rows[rank.model] |= {
@@ -206,13 +199,11 @@ def pairs(result: Result, rows: Sequence[Pair] | None = None, caption: str = "Di
         shown = [pair for pair in known if pair.a == lead]
         of_which = "of the leading model from the others"
         more = f" These are the pairs of {mark(lead)}, of {len(known):,} in all; pairwise.csv has all."
-    names = names_of(result)
     places = places_of(shown)
-    groups = marked(pair.group for pair in shown if pair.group is not None)
     cells = []
     for pair in shown:
-        first = {} if pair.group is None else {"Group": groups[pair.group]}
-        first |= {"a": names[pair.a], "b": names[pair.b]}
+        first = {} if pair.group is None else {"Group": mark(pair.group)}
+        first |= {"a": mark(pair.a), "b": mark(pair.b)}
         cells.append(first | _difference(pair, places) | {"P(b better)": probability(pair.p_b_better)})
     note = (
         f"Difference = a minus b in {with_unit(comparison.rule)}; {favouring_a(comparison.higher_is_better)} favours a."
@@ -239,15 +230,13 @@ def by_group(result: Result, people: bool = False) -> Table | None:
     shown = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
     if not shown:
         return None
-    groups = marked(pair.group for pair in shown)
-    names = names_of(result)
-    a, b = names[shown[0].a], names[shown[0].b]
+    a, b = map(mark, shown[0].models)
     places = places_of(shown)
     sizes: Any = comparison.decisions.get("group_annotators", {})
     rows = []
     for pair in shown:
         group = str(pair.group)
-        cells = {"Group": groups[group], "Items": fixed(pair.n_items, 0), "Annotators": fixed(sizes.get(group), 0)}
+        cells = {"Group": mark(group), "Items": fixed(pair.n_items, 0), "Annotators": fixed(sizes.get(group), 0)}
         rows.append(cells | _difference(pair, places, a))
     note = f"Difference = {a} minus {b}; {favouring_a(comparison.higher_is_better)} favours the first."
     if people:
@@ -280,7 +269,7 @@ TESTS = {
 
 
 def tests(result: Result) -> Table | None:
-    tested, names = result.comparison.model_free, names_of(result)
+    tested = result.comparison.model_free
     if not tested:
         return None
     note = (
@@ -299,7 +288,7 @@ def tests(result: Result) -> Table | None:
         t = row["t"]
         if a != row["a"] and t is not None:
             t = -t
-        cells = {"a": names[a], "b": names[b], "t": fixed(t, 2, sign=True)}
+        cells = {"a": mark(a), "b": mark(b), "t": fixed(t, 2, sign=True)}
         cells |= {head: probability(row.get(key)) for key, head in TESTS.items()}
         rows[place[a], place[b]] = cells
     ordered = [cells for _, cells in sorted(rows.items())]

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
@@ -15,7 +14,7 @@ from probtruth.line.result import Result
 from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.data_tables import voters
-from probtruth.report.names import MARKED, marked, plain, short_names, unmarked
+from probtruth.report.names import MARKED, mark, plain, unmarked
 from probtruth.report.numbers import fixed, setting
 from probtruth.report.table import Table, of_rows
 from probtruth.report.verdict import verdict
@@ -23,9 +22,6 @@ from probtruth.types.arguments import method_in_words
 
 MOST_ROWS = 20  # Rows of a table; the files have all
 MOST_ANNOTATORS = 10  # Annotators whose confusion is printed; `--json` has all
-COLUMNS = 80  # Of a terminal, which tables fit
-BETWEEN = 2  # Columns of white between two columns of a table
-LEAST, LONGEST_NAME = 12, 32  # Columns of a name
 COLOURS = {
     "certain": "bold green",
     "likely": "bold",
@@ -38,7 +34,6 @@ SHORT = {
     "Difference": "a − b",
     "P(a better)": "P(a)",
     "P(equivalent)": "P(=)",
-    "P(b better)": "P(b)",
     "Letters": "",
     "Accuracy": "acc.",
     "Divergence": "diverg.",
@@ -49,7 +44,7 @@ SHORT = {
     "P(within the ROPE)": "P(ok)",
     "Regret": "regret",
 }  # Heads that leave room on 80 columns
-ON_PAGES = "P(a not worse)"  # The head of a column for which these have none
+ON_PAGES = ("P(a not worse)", "P(b better)")  # Heads of columns for which these have none
 
 
 def summary(result: Result) -> tuple[RenderableType, ...]:
@@ -88,27 +83,15 @@ def titled(shown: Table, most: int = MOST_ROWS) -> RenderableType:
 
 
 def grid(shown: Table, most: int = MOST_ROWS) -> RichTable:
-    """A table for a terminal, whose names have what the other columns leave."""
-    columns = {head: cells for head, cells in shown.columns.items() if head != ON_PAGES}
+    """A table for a terminal, whose names have what the other columns leave, on several lines if need be."""
+    columns = {head: cells for head, cells in shown.columns.items() if head not in ON_PAGES}
     shown = replace(shown, columns=columns)
     made = RichTable(box=None, pad_edge=False, header_style="dim")
-    room = COLUMNS
-    with_names = 0
-    for at, (head, numeric) in enumerate(zip(shown.heads, shown.numeric, strict=True)):
+    for head, numeric in zip(shown.heads, shown.numeric, strict=True):
         name = "mean" if head.startswith("Mean ") else SHORT.get(head, unmarked(head))
         made.add_column(Text(name), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold")
-        cells = [row[at] for row in shown.rows]
-        beside_names = [MARKED.sub("", text) for text in cells]
-        if beside_names == cells:
-            room -= BETWEEN + max(map(cell_len, (name, *cells)))
-        else:
-            with_names += 1
-            room -= BETWEEN + max(map(cell_len, beside_names))
-    longest = max(LEAST, min(LONGEST_NAME, (room + BETWEEN) // max(with_names, 1)))
-    names = short_names(MARKED.findall("".join(map("".join, shown.rows))), longest)
     for row in shown.rows[:most]:
-        texts = [MARKED.sub(lambda found: names[found[1]], cell) for cell in row]
-        made.add_row(*map(Text, texts))
+        made.add_row(*[Text(unmarked(cell)) for cell in row])
     return made
 
 
@@ -137,24 +120,23 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
 
 def truth_tables(known: Mapping[str, Any]) -> list[Table]:
     """Class marginals, annotators' quality, and the confusion of the first of them."""
-    names = marked(known["marginals"])
+    labels = list(map(mark, known["marginals"]))
     shares = [fixed(share, 3) for share in known["marginals"].values()]
-    tables = [Table("class marginals", {"label": [*names.values()], "probability": shares})]
+    tables = [Table("class marginals", {"label": labels, "probability": shares})]
     if known["annotators"] is not None:
         tables.append(_quality(known["annotators"]))
     confusion = known["confusion"] or {}
     for name in list(confusion)[:MOST_ANNOTATORS]:
-        tables.append(_answers(name, confusion[name], names))
+        tables.append(_answers(name, confusion[name]))
     return tables
 
 
 def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:
     """Agreement and skill, the least agreement first."""
-    names = marked(quality)
     known = {name: row["agreement"] for name, row in quality.items()}
     rows = [
         {
-            "annotator": names[name],
+            "annotator": mark(name),
             "annotations": str(quality[name]["n_annotations"]),
             "agreement": fixed(known[name], 3),
             "skill": fixed(quality[name]["skill"], 3),
@@ -164,9 +146,8 @@ def _quality(quality: Mapping[str, Mapping[str, Any]]) -> Table:
     return of_rows("agreement with the others on the same items; skill is that beyond chance", rows)
 
 
-def _answers(annotator: str, rows: Mapping[str, Mapping[str, float]], names: Mapping[str, str]) -> Table:
-    columns = {"truth": [*names.values()]}
-    for label, name in names.items():
-        columns[name] = [fixed(row[label], 3) for row in rows.values()]
-    short = short_names([annotator], LONGEST_NAME)[annotator]
-    return Table(f"annotator {short}: P(answer | truth)", columns)
+def _answers(annotator: str, rows: Mapping[str, Mapping[str, float]]) -> Table:
+    columns = {"truth": list(map(mark, rows))}
+    for label in rows:
+        columns[mark(label)] = [fixed(row[label], 3) for row in rows.values()]
+    return Table(f"annotator {mark(annotator)}: P(answer | truth)", columns)

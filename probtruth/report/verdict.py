@@ -9,8 +9,8 @@ from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.line.standing import SURE, Standing, group_count
 from probtruth.report.about import assumptions, gate_words
-from probtruth.report.headline import MOST_NAMED, headline, names_in_sentences
-from probtruth.report.names import Names, joined, mark
+from probtruth.report.headline import MOST_NAMED, headline
+from probtruth.report.names import joined, mark
 from probtruth.report.numbers import (
     equals,
     favouring_a,
@@ -27,6 +27,7 @@ from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair
 
+NEXT_STEP = "What to do next"
 MOST_GROUPS = 3  # Groups in which the leader is not ahead that are named
 REPORTED = {"distribution": "opinions", "class": "right answers"}  # What one reports under each estimand
 
@@ -90,33 +91,33 @@ def _one_model(result: Result) -> Verdict:
 
 
 def _numbers(result: Result, standing: Standing) -> Iterator[tuple[str, str]]:
-    names = names_in_sentences(result)
     truth, other = result.truth, result.other
     if standing.answers and truth is not None and other is not None:
-        yield _answer(truth.estimand, result.comparison, names)
-        yield _answer(other.truth.estimand, other.comparison, names)
+        yield _answer(truth.estimand, result.comparison)
+        yield _answer(other.truth.estimand, other.comparison)
     else:
-        yield _difference(result.comparison, standing.gap, names)
-        yield f"P({names[standing.lead]} is {'best' if len(names) > 2 else 'better'})", probability(standing.p)
-    yield "What to do next", next_step(result, standing)
+        yield _difference(result.comparison, standing.gap)
+        best = "best" if len(result.comparison.ranks) > 2 else "better"
+        yield f"P({mark(standing.lead)} is {best})", probability(standing.p)
+    yield NEXT_STEP, next_step(result, standing)
 
 
-def _answer(estimand: str, comparison: Comparison, names: Names) -> tuple[str, str]:
+def _answer(estimand: str, comparison: Comparison) -> tuple[str, str]:
     """What one reports under an estimand, and what the comparison says then."""
     first, second, *_ = comparison.ranked
     pair = comparison.pair(first.model, second.model)
     chance = first.p_best
-    if chance is None or len(names) == 2:
+    if chance is None or len(comparison.ranks) == 2:
         chance = pair.p_a_better
-    what, size = _difference(comparison, pair, names)
+    what, size = _difference(comparison, pair)
     title = f"If you report {REPORTED[estimand]} ({QUESTIONS[estimand]})"
     what = what[0].lower() + what[1:]
-    return title, f"{names[first.model]}, P {equals(chance)}; {what}: {size}"
+    return title, f"{mark(first.model)}, P {equals(chance)}; {what}: {size}"
 
 
-def _difference(comparison: Comparison, pair: Pair, names: Names) -> tuple[str, str]:
+def _difference(comparison: Comparison, pair: Pair) -> tuple[str, str]:
     """A minus b in the sign of the scores, and which sign favours a."""
-    a, b = names[pair.a], names[pair.b]
+    a, b = map(mark, pair.models)
     if pair.p_a_preferred is not None:
         row = replace(pair, low=pair.p_a_preferred_low, high=pair.p_a_preferred_high)
         return f"Share of votes for {a} against {b}, ties counted half", with_interval(pair.p_a_preferred, row)
@@ -150,7 +151,7 @@ def next_step(result: Result, standing: Standing) -> str:
     step = result.next_step
     assert step is not None
     if step.what == "use-leader":
-        return f"Use {names_in_sentences(result)[standing.lead]}."
+        return f"Use {mark(standing.lead)}."
     if step.what in MORE:
         what, source = MORE[step.what]
         return f"Get more {what}: {percent(step.share)} of the uncertainty is due to the {source}."
@@ -168,18 +169,18 @@ def _rounded(size: int) -> str:
 
 def _details(result: Result, standing: Standing) -> Iterator[str]:
     comparison = result.comparison
-    names = names_in_sentences(result)
-    both = f"{names[standing.lead]} and {names[standing.next]}"
+    both = f"{mark(standing.lead)} and {mark(standing.next)}"
+    n_models = len(comparison.ranks)
     yield from _unseen(result, standing)
     yield from _without_spread(result, standing)
     if comparison.rope is not None and standing.gap.p_equivalent is not None:
         same = f"P({both} are equivalent) {equals(standing.gap.p_equivalent)}"
         yield f"Counting differences up to {rope_of(comparison)} as equivalent, {same}."
     chosen = comparison.decisions.get("credible_set")
-    if len(names) > 2 and isinstance(chosen, Sequence) and chosen and standing.p is not None:
-        said = joined([names[str(model)] for model in chosen])
+    if n_models > 2 and isinstance(chosen, Sequence) and chosen and standing.p is not None:
+        said = joined(list(map(mark, chosen)))
         if len(chosen) > MOST_NAMED:
-            said = f"{len(chosen)} of the {len(names)}"
+            said = f"{len(chosen)} of the {n_models}"
         yield f"95% set of best models: {said}."
     yield from assumptions(result)
     yield from _sources_of_variance(comparison, f"the difference between {both}")
@@ -212,21 +213,20 @@ def _unseen(result: Result, standing: Standing) -> Iterator[str]:
     unseen = standing.unseen
     if unseen is None:
         return
-    names = names_in_sentences(result)
     kind = unit_of(result.comparison)
     behind = "an infinite difference" if math.isinf(unseen.behind) else significant(unseen.behind, 2)
     yield (
-        f"{count(unseen.n_units, kind)} without an outcome that would cost {names[standing.lead]} more than any "
+        f"{count(unseen.n_units, kind)} without an outcome that would cost {mark(standing.lead)} more than any "
         f"observed leave room for up to {percent(unseen.rate)} of such (95% upper bound); with so many, "
-        f"{names[unseen.other]} would be better by {behind}."
+        f"{mark(unseen.other)} would be better by {behind}."
     )
 
 
 def _without_spread(result: Result, standing: Standing) -> Iterator[str]:
     """Why nothing is known of the difference of the two leading models; nothing where it is known."""
     comparison, gap = result.comparison, standing.gap
-    names, mean = names_in_sentences(result), mean_of(comparison)
-    lead, following = names[standing.lead], names[standing.next]
+    mean = mean_of(comparison)
+    lead, following = mark(standing.lead), mark(standing.next)
     without_ends = gap.low is None and not standing.same
     if gap.reason and (without_ends or comparison.settings.get("metric")):
         yield f"{gap.reason[0].upper()}{gap.reason[1:]}."
@@ -249,10 +249,9 @@ def _accuracy(result: Result) -> Iterator[str]:
     found = None if result.labelled is None else result.analysis.most_accurate
     if found is None or result.standing is None:
         return
-    names = names_in_sentences(result)
     said = (
-        f"{names[found.model]} has the highest accuracy, {fixed(found.accuracy, 3)} against "
-        f"{fixed(found.accuracy_of_leader, 3)} of {names[result.standing.lead]}, but a worse "
+        f"{mark(found.model)} has the highest accuracy, {fixed(found.accuracy, 3)} against "
+        f"{fixed(found.accuracy_of_leader, 3)} of {mark(result.standing.lead)}, but a worse "
         f"{measure(result.comparison.rule)}"
     )
     if found.why == "discrimination":
@@ -267,13 +266,12 @@ def _accuracy(result: Result) -> Iterator[str]:
 
 def _groups(result: Result, standing: Standing) -> Iterator[str]:
     """In how many groups the leading model is ahead, and where the other is; nothing without groups."""
-    names = names_in_sentences(result)
     for title, people in (("By group", False), ("By group of annotators", True)):
         found = group_count(result.comparison, people)
         if found is None:
             continue
         said = (
-            f"{title}: {names[standing.lead]} is ahead of {names[standing.next]} in {found.ahead} of {found.n_groups} "
+            f"{title}: {mark(standing.lead)} is ahead of {mark(standing.next)} in {found.ahead} of {found.n_groups} "
             f"groups, with P ≥ {SURE} in {found.sure or 'none'}"
         )
         if found.behind:

@@ -8,7 +8,6 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.check import Texts
-from probtruth.errors import InputError
 from probtruth.types.partition import Partition
 from probtruth.types.shown import Brief
 
@@ -37,13 +36,6 @@ class Votes(Brief):
     notes: Texts = ()
     covariates: Mapping[str, Float[np.ndarray, " vote"]] = field(default_factory=dict)
     groups: Partition | None = None
-
-    def __post_init__(self) -> None:
-        same = self.left == self.right
-        if same.any():
-            vote = int(same.argmax())
-            problem = f"a vote on {check.quote(self.models[int(self.left[vote])])} against itself"
-            raise InputError(problem, "two different models", "Leave the vote out.", f"vote {vote + 1}")
 
     @property
     def standardised(self) -> Float[np.ndarray, "vote covariate"]:

@@ -15,7 +15,7 @@ import xarray
 from probtruth import demo, infer_truth
 from probtruth.line.labelled import Labelled
 from probtruth.line.options import Options
-from probtruth.line.other_estimand import OtherEstimand, OtherVerdicts
+from probtruth.line.other_estimand import OtherEstimand
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule
@@ -136,8 +136,7 @@ def demo_result(names: tuple[str, ...] | None = None, rope: float | None = 0.01,
     comparison = compare(scores, rope, diagnostics)
     other = OtherEstimand(of_class(), comparison, ())
     aligned = align(predictions, truth)
-    verdicts = with_other(OtherVerdicts(truth, aligned, scores, comparison, Options(get_rule("log"))), other)
-    labelled = Labelled(truth, aligned, get_rule("log"), verdicts)
+    labelled = with_other(Labelled(truth, truth, aligned, scores, comparison, Options(get_rule("log"))), other)
     return Result(scores, comparison, (), labelled, **{"note": demo.NOTE, **changes})
 
 
@@ -165,19 +164,17 @@ def rewrite(result: Result, **changes: Any) -> Result:
     return replace(result, comparison=replace(result.comparison, **changes))
 
 
-def with_other(verdicts: OtherVerdicts, other: OtherEstimand | None) -> OtherVerdicts:
+def with_other(labelled: Labelled, other: OtherEstimand | None) -> Labelled:
     """The verdicts as if these had been computed."""
-    vars(verdicts).update(other=other, method=None, doubt=None)
-    return verdicts
+    vars(labelled).update(other=other, method=None, doubt=None, bounded=None)
+    return labelled
 
 
 def relabel(result: Result, truth: Truth | None = None) -> Result:
     """The result under another truth, without the verdict under the other estimand."""
     assert result.labelled is not None
-    assert result.labelled.verdicts is not None
-    verdicts = with_other(replace(result.labelled.verdicts), None)
-    labelled = replace(result.labelled, truth=truth or result.labelled.truth, verdicts=verdicts)
-    return replace(result, labelled=labelled)
+    labelled = replace(result.labelled, truth=truth or result.labelled.truth)
+    return replace(result, labelled=with_other(labelled, None))
 
 
 @pytest.fixture(scope="session")

@@ -196,13 +196,13 @@ class TestLazily:
     def test_not_before(self, monkeypatch: pytest.MonkeyPatch) -> None:
         annotations, predictions = made("5 annotators, right 0.7")
         asked = []
-        infer = pt.line.other_estimand.infer_truth
+        infer = pt.line.labelled.infer_truth
 
         def counted(*arguments: Any, **options: Any) -> pt.Truth:
             asked.append(options["method"])
             return infer(*arguments, **options)
 
-        monkeypatch.setattr("probtruth.line.other_estimand.infer_truth", counted)
+        monkeypatch.setattr("probtruth.line.labelled.infer_truth", counted)
         result = evaluate(annotations, predictions)
         assert result.comparison.ranking().height == 2
         assert asked == []

@@ -15,7 +15,7 @@ from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
 from probtruth.types import Audit
 
-MOST_CALLS = 10_000
+MOST_CALLS = 11_500
 FAILING = {"max_rhat": 1.5, "min_ess": 10.0, "divergences": 2}
 
 
@@ -67,12 +67,6 @@ def test_policy_allows_the_style_and_the_script_by_hash_and_nothing_else(text, p
         assert len(bodies) == 1
         digest = base64.b64encode(hashlib.sha256(bodies[0].encode()).digest()).decode()
         assert parts[directive] == f"'sha256-{digest}'"
-
-
-def test_a_long_name_is_whole_in_the_table_of_models_and_short_elsewhere(make):
-    name = "long " * 60
-    raw = undrawn(make["demo"]((name, "b", "c", "d")))
-    assert raw.count(f">{name}</bdi>") == 1
 
 
 def test_first_screen_says_verdict_note_and_estimand(text):

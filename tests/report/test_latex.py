@@ -12,10 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import probtruth as pt
-from probtruth.errors import InputError
 from probtruth.report import tables
-from probtruth.report.latex import ESCAPES, latex, latex_table
+from probtruth.report.latex import ESCAPES, latex
 from probtruth.report.latex import shown as escape
 
 BACK = {written: chr(read) for read, written in ESCAPES.items()}
@@ -78,7 +76,7 @@ def test_no_name_is_a_command(odd):
 
 @pytest.mark.parametrize("table", ["models", "pairs"])
 def test_rows_have_the_columns_that_the_head_declares(odd, table):
-    text = latex_table(odd, table)
+    text = latex(odd).split(r"\end{table}")[["models", "pairs"].index(table)]
     columns = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
     assert columns is not None
     n = len(re.sub(r"p\{[^}]*\}", "l", columns[1]))
@@ -89,7 +87,7 @@ def test_rows_have_the_columns_that_the_head_declares(odd, table):
 
 
 def test_numbers_are_those_of_the_page(result):
-    text = latex_table(result)
+    text = latex(result)
     row = next(line for line in text.splitlines() if line.startswith(escape("nearest-neighbours")))
     assert [cell.strip() for cell in row.split("&")][1] == tables.models(result).rows[0][1]
     assert r"\label{tab:probtruth-models}" in text
@@ -97,17 +95,9 @@ def test_numbers_are_those_of_the_page(result):
 
 def test_a_name_of_300_characters_is_whole_and_may_break(make):
     name = "x" * 300
-    text = latex_table(make["demo"]((name, "b", "c", "d")))
+    text = latex(make["demo"]((name, "b", "c", "d")))
     assert name in text.replace(r"\allowbreak{}", "")
     assert r"p{0.3\linewidth}" in text
-
-
-@pytest.mark.parametrize(
-    ("given_", "table", "message"), [(1, "models", "got int, expected a Result"), (None, "pair", "did you mean|pairs")]
-)
-def test_errors(result, given_, table, message):
-    with pytest.raises(InputError, match=message):
-        pt.figures.latex_table(result if given_ is None else given_, table)
 
 
 @pytest.mark.process

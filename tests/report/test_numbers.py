@@ -116,20 +116,15 @@ def test_short_names_fit_and_stay_apart():
     assert shown["short"] == "short"
     assert shown["漢字" * 40].startswith("漢字漢字")
     for full, expected in (
-        (("openai/gpt-5-nano-2025", "openai/gpt-5.4-mini-2026"), ("openai/gpt-5-nano…", "openai/gpt-5.4-mi…")),
-        (("bert-large-uncased-seed-1", "bert-large-uncased-seed-2"), ("…uncased-seed-1", "…uncased-seed-2")),
-        (("x" * 40 + "a", "x" * 40 + "b"), ("…" + "x" * 16 + "a", "…" + "x" * 16 + "b")),
-        (
-            ("v1.5-instruct", "v1.5-instruct-greedy-0.7", "v1.5-instruct-greedy-1.0"),
-            ("v1.5-instruct", "…greedy-0.7", "…greedy-1.0"),
-        ),
+        (("openai/gpt-5-nano-2025", "openai/gpt-5.4-mini"), ("openai/gp…ano-2025", "openai/gp…5.4-mini")),
+        (("bert-large-uncased-seed-1", "bert-large-uncased-seed-2"), ("bert-larg…d-seed-1", "bert-larg…d-seed-2")),
+        (("x" * 40 + "a" + "x" * 20, "x" * 40 + "b" + "x" * 20), ("xxxxxxxxx…xxxxxxxx", "xxxxxxx…xxxxxx (2)")),
     ):
         assert tuple(short_names(full, 18).values()) == expected
 
 
 def test_marks_of_names_cannot_be_forged():
     """A name with the control characters of the marks is shown without them, and splits in one piece."""
-    marked = names.marked(["a\x02b\x03c", "d"], 20)
-    assert names.MARKED.split("".join(marked.values())) == ["", "a�b�c", "", "d", ""]
-    assert names.unmarked(f"{marked['d']} leads") == "d leads"
+    assert names.MARKED.split(names.mark("a\x02b\x03c") + names.mark("d")) == ["", "a�b�c", "", "d", ""]
+    assert names.unmarked(f"{names.mark('d')} leads") == "d leads"
     assert [names.joined([*"abc"][:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]

@@ -35,7 +35,7 @@ def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
     assert table.columns["Difference"][0].startswith(f"{sign}0.03")
     assert f"{'positive' if higher else 'negative'} favours a" in table.note
     assert numbers_of(result).startswith(f"{sign}0.03")
-    assert result.paragraph().count(f"was {sign.strip('+')}0.03") == 1
+    assert result.paragraph().count(f": {sign}0.03") == 1
     leader = contents(result).figure.draw()
     assert [line.get_xdata()[0] for line in leader.lines if line.get_marker() == "o"][1] == pytest.approx(
         0.0375 if higher else -0.0375

@@ -90,11 +90,3 @@ def test_truth_without_a_model_gives_means_over_items(result):
     assert found["confusion"] is None
     assert sum(found["marginals"].values()) == pytest.approx(1)
     assert "annotator ada" not in printed(*terminal.truth_summary(found))
-
-
-def test_names_that_differ_at_the_end_stay_apart(make):
-    names = tuple(f"bert-base-uncased-finetuned_{number}" for number in range(4))
-    text = printed(*terminal.summary(make["demo"](names)))
-    pairs = text[text.index("Differences of all pairs") :].splitlines()[2:8]
-    shown = [tuple(sorted(line.split()[:2])) for line in pairs]
-    assert sorted(shown) == [(f"…finetuned_{a}", f"…finetuned_{b}") for a in range(4) for b in range(a + 1, 4)]

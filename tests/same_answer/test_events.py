@@ -113,6 +113,17 @@ def test_one_column_of_flags_is_no_count_of_votes() -> None:
         scored({"item": Q, "yes": MAJORITY}, tables)
 
 
+@pytest.mark.parametrize("gap", [np.nan, -1.0])
+def test_answers_of_annotators_with_gaps_are_no_soft_labels(gap: float) -> None:
+    """A row an item and a column an annotator: an array was read as soft labels, a table as counts with a bad cell."""
+    answers = np.array([[1, 2, 1], [2, gap, 2], [1, 1, gap]])
+    frame = pd.DataFrame(answers, Q[:3], ["ann", "bob", "cid"])
+    models = {"m": pd.DataFrame(np.full((3, 2), 0.5), Q[:3], ["1", "2"])}
+    for reference in (answers, frame, frame.reset_index(names="item")):
+        with pytest.raises(pt.InputError, match=r"may count votes or be the answers.*--format wide"):
+            scored(reference, models)
+
+
 @pytest.mark.parametrize("column", ["yes", "share", "no"])
 def test_soft_labels_in_one_column(column: str, tmp_path: Path) -> None:
     """As a Series they were the probability of the event; as a table or file, rows that do not sum to 1."""

@@ -50,9 +50,9 @@ def _of_argilla(path: StrPath) -> Iterator[Vote]:
         responses = record.at(as_object, "responses")
         for question in responses:
             for one in responses.at(as_objects, question, []):
-                label = one.get("value")
-                if one.get("status") not in ("draft", "discarded") and label is not None:
-                    yield Vote(item, one.at(as_name, "user_id"), label, question, record.where)
+                sent = one.get("status") not in ("draft", "discarded")
+                label = one.get("value") if sent else None
+                yield Vote(item, one.at(as_name, "user_id"), label, question, record.where)
 
 
 # The types of results that are one label, and the key under which each has it.
@@ -98,6 +98,7 @@ def _of_label_studio(path: StrPath, item: MaybeText) -> Iterator[Vote]:
         name = task.at(as_name, "id") if item is None else task.at(as_object, "data", {}).at(as_name, item)
         for annotation in task.at(as_objects, "annotations", hint=EXPORT):
             if annotation.get("was_cancelled"):
+                yield Vote(name, "", None, "", task.where)
                 continue
             annotator = annotation.get("completed_by")
             if isinstance(annotator, dict):
@@ -149,11 +150,14 @@ def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
             chosen = row.at(as_list, "accept", []) if answer == "accept" else None
         else:
             row.at(as_name, "label", hint="Only the interfaces choice and classification have one label.")
-        if answer != "ignore" and chosen is not None:
-            annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
-            label = label_text(chosen, row.where, "accept")
-            votes.append(Vote(row.at(as_name, item), annotator, label, question, row.where))
-    interfaces = {vote.question for vote in votes}
+        if answer == "ignore" or chosen is None:
+            votes.append(Vote("", "", None, question, row.where))
+            continue
+        annotator = row.at(as_name, "_annotator_id" if row.get("_annotator_id") else "_session_id", hint=SESSIONS)
+        label = label_text(chosen, row.where, "accept")
+        votes.append(Vote(row.at(as_name, item), annotator, label, question, row.where))
+    answers = [vote for vote in votes if vote.label is not None]
+    interfaces = {vote.question for vote in answers}
     if len(interfaces) > 1:
         raise InputError(
             "answers of two interfaces",
@@ -164,5 +168,5 @@ def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
     if interfaces == {"classification"}:
         options = {"accept", "reject"}
     if labels is None:
-        labels = sorted(options.union(vote.label for vote in votes))
+        labels = sorted(options.union(vote.label for vote in answers))
     return annotations_of(votes, None, labels, "interface", path)

@@ -139,6 +139,7 @@ def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
         for project in projects:
             for label in projects.at(as_object, project).at(as_objects, "labels", []):
                 if label.at(as_object, "performance_details", {}).get("skipped") is True:
+                    yield Vote(name, "", None, "", label.where)
                     continue
                 annotator = label.at(as_object, "label_details").at(as_name, "created_by")
                 for one in label.at(as_object, "annotations").at(as_objects, "classifications", []):

@@ -1,9 +1,10 @@
 """What annotators answered in the export of a tool, as annotations."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from probtruth.check import Source, quote
+from probtruth.check import Source, count, quote
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -14,7 +15,7 @@ from probtruth.types.arguments import GivenNames, StrPath
 
 
 class Vote(NamedTuple):
-    """What one annotator answered to one question on one item; `label` as it stands in the file."""
+    """What one annotator answered to one question on one item; `label` as it stands in the file, None if skipped."""
 
     item: str
     annotator: str
@@ -28,7 +29,8 @@ def annotations_of(
 ) -> Annotations:
     """The votes on one question as annotations; `option` names the argument that chooses the question."""
     name = shown(path)
-    votes = list(votes)
+    everything = list(votes)
+    votes = [vote for vote in everything if vote.label is not None]
     if not votes:
         raise InputError(
             "no label",
@@ -49,7 +51,12 @@ def annotations_of(
         "annotator": [vote.annotator for vote in chosen],
         "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
     }
-    return Annotations.from_long(columns, labels=labels, source=Source(name))
+    made = Annotations.from_long(columns, labels=labels, source=Source(name))
+    n_skipped = len(everything) - len(votes)
+    if n_skipped:
+        note = f"{name}: {count(n_skipped, 'answer')} left out: skipped, ignored, cancelled, discarded or a draft"
+        made = replace(made, notes=(note,))
+    return made
 
 
 def label_text(value: Any, where: str, question: str) -> str:

@@ -67,7 +67,7 @@ class Analysis(Brief):
         if known is None:
             return None
         sides: tuple[Any, Any] = (known.aligned, None)  # what stands side by side takes the place of both
-        return decompose(*sides, known.rule, self.scores.known.floor).to_dicts()
+        return decompose(*sides, known.options.rule, self.scores.known.floor).to_dicts()
 
     @cached_property
     def annotators(self) -> AnnotatorAnalysis:

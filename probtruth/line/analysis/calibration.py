@@ -1,7 +1,7 @@
 """How far the models' probabilities can be taken at their word, and why the most accurate model may score worse."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from probtruth.line.standing import CLAIMED
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.decompositions import decompose
 from probtruth.scoring.calibration.reliability import calibration_error, reliability_curve
-from probtruth.scoring.nelson.profile import MARKS, RiskProfile, bubbles_of, risk_profile
+from probtruth.scoring.nelson.profile import MARKS, RiskProfile, risk_profile
 from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.types import Comparison, Scores
 from probtruth.types.arguments import JudgedBy
@@ -26,7 +26,6 @@ MOST_MODELS = 6  # Models whose calibration is computed, the best first
 RESAMPLES = 80  # Of the band of a curve, and of the calibration error by chance
 WORSE = 1.5  # How many times the miscalibration of another model is called larger
 NEARER = 0.005  # Accuracies nearer than this are not said to disagree with the score
-BUBBLES = 12  # Bubbles of one label (of all labels, where there are more than two)
 
 
 @dataclass(frozen=True)
@@ -57,14 +56,13 @@ def calibration_of(labelled: Labelled, scores: Scores, comparison: Comparison) -
     two = len(aligned.labels) == 2
     way: JudgedBy = "label" if two else "top-label"
     sides: tuple[Any, Any] = (aligned, None)  # what stands side by side takes the place of both
-    risk = risk_profile(*sides, powers=list(MARKS.values()))
     return CalibrationAnalysis(
         models,
         len(ranked) - len(models),
         aligned.labels[-1] if two else None,
         reliability_curve(*sides, by=way, n_resamples=RESAMPLES, seed=seed),
-        replace(risk, bins=tuple(_bubbles(aligned))),
-        tuple(_rows(scores, labelled.rule, aligned, way, seed)),
+        risk_profile(*sides, powers=list(MARKS.values())),
+        tuple(_rows(scores, labelled.options.rule, aligned, way, seed)),
         len(aligned.items),
         len(scores.items),
     )
@@ -81,20 +79,6 @@ def _rows(scores: Scores, rule: ScoringRule, aligned: AlignedOnHost, way: Judged
         for row in decompose(*sides, rule, scores.known.floor).to_dicts():
             rows[row["model"]] |= {key: row[key] for key in ("miscalibration", "discrimination")}
     return list(rows.values())
-
-
-def _bubbles(aligned: AlignedOnHost) -> list[dict[str, object]]:
-    """Few bins of equal width: of each label where there are two, of the reports of all labels at once elsewhere."""
-    bubbles: list[dict[str, object]] = []
-    events = aligned.truth
-    for model, logs in zip(aligned.models, aligned.log_probs, strict=True):
-        columns = [(logs.ravel(), events.ravel())]
-        if len(aligned.labels) == 2:
-            columns = list(zip(logs.T, events.T, strict=True))
-        for label, (reports, happened) in zip(aligned.labels, columns, strict=False):
-            bin_of = np.minimum(np.exp(reports) * BUBBLES, BUBBLES - 1).astype(int)
-            bubbles += bubbles_of(model, label, reports, happened, bin_of, events.sum())
-    return bubbles
 
 
 @dataclass(frozen=True)

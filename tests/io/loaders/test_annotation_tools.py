@@ -30,6 +30,7 @@ def test_label_studio(files: Path) -> None:
     mood = read_label_studio(path, "mood", labels=["good", "bad", "neutral"])
     assert rows_of(mood) == {("101", "1", "good"), ("101", BOB, "bad"), ("102", "1", "bad")}
     assert mood.index.labels == ("bad", "good", "neutral")
+    assert mood.notes == (f"{path}: 1 answer left out: skipped, ignored, cancelled, discarded or a draft",)
     stars = read_label_studio(path, "stars", item="key")
     assert rows_of(stars) == {("first", "1", "4"), ("second", "1", "1")}
     with pytest.raises(InputError, match=r"several questions: 'mood', 'stars'.*question='mood'"):
@@ -65,6 +66,7 @@ def test_prodigy_classification(tmp_path: Path) -> None:
     annotations = read_prodigy(path)
     assert rows_of(annotations) == {("0", "ann", "accept"), ("1", "ann", "reject")}
     assert annotations.index.labels == ("accept", "reject")
+    assert annotations.notes == (f"{path}: 1 answer left out: skipped, ignored, cancelled, discarded or a draft",)
 
 
 def studio(**changes: object) -> list[dict[str, Any]]:

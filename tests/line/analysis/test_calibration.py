@@ -9,6 +9,7 @@ import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
 from probtruth.line.labelled import Labelled
+from probtruth.line.options import Options
 from probtruth.report.data_tables import calibration
 from probtruth.report.names import unmarked
 from probtruth.scoring.align import align
@@ -49,24 +50,6 @@ def test_models_are_in_the_order_of_the_ranking(found, result):
     assert [unmarked(cells[0]) for cells in calibration(result).rows] == list(found.models)
 
 
-def test_bubbles_hold_all_true_events(found, result):
-    """Bins that are taken together keep the number of true events, one for each item, for each model."""
-    for model in found.models:
-        mine = [row for row in found.risk.bins if row["model"] == model]
-        assert len(mine) <= module.BUBBLES
-        assert sum(row["n_true"] for row in mine) == pytest.approx(len(result.scores.items), rel=ROUND_OFF)
-        assert all(0 <= row["source"] <= 1 for row in mine)
-
-
-def test_bubbles_keep_the_accuracy(found):
-    """The geometric mean of the bubbles, weighted by true events, is the model's accuracy."""
-    for place, model in enumerate(found.risk.models):
-        mine = [row for row in found.risk.bins if row["model"] == model and row["n_true"]]
-        total = sum(row["n_true"] for row in mine)
-        log = sum(row["n_true"] * np.log(row["reported"]) for row in mine) / total
-        assert np.exp(log) == pytest.approx(found.risk.accuracy[place], rel=SINGLE)
-
-
 def test_two_labels_are_judged_by_the_last(make):
     rng = np.random.default_rng(1)
     truth = pt.Truth.from_labels(rng.integers(0, 2, 40), n_labels=2)
@@ -76,7 +59,7 @@ def test_two_labels_are_judged_by_the_last(make):
     ranks = [replace(row, model=name) for row, name in zip(bare.comparison.ranks, "ab", strict=True)]
     comparison = replace(bare.comparison, ranks=ranks)
     predictions = pt.Predictions.from_probs(probs)
-    labelled = Labelled(truth, align(predictions, truth), get_rule("brier"))
+    labelled = Labelled(truth, truth, align(predictions, truth), scores, comparison, Options(get_rule("brier")))
     found = replace(bare, labelled=labelled, scores=scores, comparison=comparison).analysis.calibration
     assert found is not None
     assert found.event == "1"
