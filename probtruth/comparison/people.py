@@ -13,9 +13,8 @@ from scipy.special import ndtri
 from probtruth import check
 from probtruth.comparison.boards.boards import filled
 from probtruth.comparison.boards.fit import connected
-from probtruth.comparison.estimation.design import Design, design_of, partition_of, totals
+from probtruth.comparison.estimation.design import Design, design_of, pairs_of, partition_of, rows_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import pairs_of, rows_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import margins

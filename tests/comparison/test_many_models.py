@@ -10,7 +10,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 import probtruth as pt
-from probtruth.comparison.estimation.pairs import LEADING, leading, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import LEADING, leading, pair_rows_of, pairs_of
 from probtruth.comparison.results import tests
 
 MANY = 40

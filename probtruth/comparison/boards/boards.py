@@ -15,11 +15,10 @@ from jaxtyping import Float, Int
 from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, need_connected
 from probtruth.comparison.boards.notes import LEAST_DF, beyond, notes_on, unknown
-from probtruth.comparison.estimation.design import Design, totals
+from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Scores

@@ -8,9 +8,9 @@ from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.boards.fit import Fit
+from probtruth.comparison.estimation.design import leading, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import leading, pairs_of
 
 SHOWN = 3  # Models that a note names
 FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failures

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of
 from probtruth.comparison.results.unseen import Outcomes
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (

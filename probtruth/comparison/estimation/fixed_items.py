@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.comparison.estimation.design import rows_of
 from probtruth.comparison.estimation.estimate import MANY, Part
-from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
 from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem, RowGroup

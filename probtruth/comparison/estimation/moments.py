@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.boards.columns import Columns
-from probtruth.comparison.estimation.design import Design, design, spread_out
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import Design, design, pair_rows_of, pairs_of, spread_out
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError

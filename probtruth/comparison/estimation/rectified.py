@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design, ItemRows, effective, totals
+from probtruth.comparison.estimation.design import Design, ItemRows, effective, pairs_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part, rows_from_models
-from probtruth.comparison.estimation.pairs import pairs_of
 from probtruth.comparison.estimation.unit_sums import squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host

@@ -11,9 +11,8 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import chdtrc
 
-from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.comparison.estimation.unit_sums import Excess, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host

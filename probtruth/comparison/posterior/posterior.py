@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg import block_diag
 
+from probtruth.comparison.estimation.design import LEADING, Pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import LEADING, Pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df

@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import stdtr
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design, effective, totals
+from probtruth.comparison.estimation.design import Design, effective, pair_rows_of, pairs_of, totals
 from probtruth.comparison.estimation.estimate import (
     MANY,
     About,
@@ -26,7 +26,6 @@ from probtruth.comparison.estimation.estimate import (
     power_sums,
     rows_from_models,
 )
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.votes.fit import Fit
 from probtruth.errors import InputError
