@@ -70,7 +70,6 @@ class Moments:
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
-    largest: ModelFloats
     columns: Columns | None = None
     annotators: UnitSums | None = None
     cautions: tuple[str, ...] = ()  # of the scores
@@ -133,17 +132,14 @@ class Moments:
         columns = None
         if np.isnan(values).any():
             columns = Columns.of_items(values, plan.of_cell())
-        largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         group = plan.of_item()
-        for model in np.flatnonzero(~np.isfinite(largest)):
+        infinities = np.isinf(values)
+        for model in np.flatnonzero(infinities.any(1)):
             row = values[model]
-            up = group[row == np.inf]
-            down = group[row == -np.inf]
-            infinite[0, model] = np.bincount(up, minlength=plan.n_groups)
-            infinite[1, model] = np.bincount(down, minlength=plan.n_groups)
-            largest[model] = np.abs(row[np.isfinite(row)]).max(initial=0.0)
-        size = float(largest.max(initial=0.0))
+            for sign, infinity in enumerate((np.inf, -np.inf)):
+                infinite[sign, model] = np.bincount(group[row == infinity], minlength=plan.n_groups)
+        size = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
@@ -161,7 +157,6 @@ class Moments:
             ends=ends,
             sizes=sizes,
             infinite=infinite,
-            largest=largest,
             columns=columns,
             cautions=scores.cautions,
         )
@@ -194,6 +189,11 @@ class Moments:
     def finite(self) -> Bool[np.ndarray, " model"]:
         """Which models have finite scores only."""
         return ~self.infinite.any((0, 2))
+
+    @property
+    def largest(self) -> ModelFloats:
+        """The size of each model's largest score."""
+        return self.ends[:, : len(self.models)].max((0, 2))
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -315,7 +315,6 @@ ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
     "ends": (("row", "group"), -np.inf, np.maximum),
     "sizes": (("row", "group"), 0, np.add),
     "infinite": (("model", "group"), 0, np.add),
-    "largest": (("model",), 0, np.maximum),
 }
 
 
