@@ -92,18 +92,12 @@ class _Spread:
     `effective` is the number of units of equal weight that would tell as much.
     """
 
-    scale: PerStratum
-    factor: PerStratum
+    scale: PerStratum  # what a residual counts for in the units' totals
+    of_chance: PerStratum  # what a square of a cell counts for in what chance gives
     contrast: UnitFloats
-    size: float
     df: float
     effective: float
     counted: float
-
-    @property
-    def of_chance(self) -> PerStratum:
-        """What a square of a cell counts for in what chance gives."""
-        return self.size * self.factor * self.scale**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,43 +247,38 @@ class UnitSums:
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         of_chance = float(square_scale @ (factor * noise))
         signal = _signal(contrast) - of_chance
-        if signal <= RESOLVED * total_square:
-            return _Spread(scale, factor, contrast, size=0.0, df=1.0, effective=effective, counted=0.0)
-        df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
-        # of the variance between items the units have what they do not share within a group
-        group = self.stratum % n_groups
-        cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
-        of_cell = np.bincount(cell, self.weight)
-        of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
-        mean = ratio(of_group, n_items)
-        even = float(square_scale[:n_groups] @ mean)
-        inverse = float(square_scale @ self.inverse)
-        size = max(total_square - inverse + even, 0.0) / signal
-        # noise in the estimate averages out over units
-        of_noise = float(square_scale @ noise)
-        resolved = signal / (signal + of_noise / math.sqrt(df))
-        # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
-        noisy = size * of_noise / inverse
-        more_noise = max(noisy - 1.0, 0.0) / NOISY
-        resolved /= 1 + more_noise**2
-        effective += (df - 1.0) * resolved**2
-        counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(
-            scale=scale,
-            factor=factor,
-            contrast=contrast,
-            size=size,
-            df=df,
-            effective=effective,
-            counted=counted,
-        )
+        size = 0.0
+        df = 1.0
+        counted = 0.0
+        if signal > RESOLVED * total_square:
+            df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
+            # of the variance between items the units have what they do not share within a group
+            group = self.stratum % n_groups
+            cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
+            of_cell = np.bincount(cell, self.weight)
+            of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
+            mean = ratio(of_group, n_items)
+            even = float(square_scale[:n_groups] @ mean)
+            inverse = float(square_scale @ self.inverse)
+            size = max(total_square - inverse + even, 0.0) / signal
+            # noise in the estimate averages out over units
+            of_noise = float(square_scale @ noise)
+            resolved = signal / (signal + of_noise / math.sqrt(df))
+            # and the estimate tells little where its noise is many times that of the mean over the items (1: all see
+            # all)
+            noisy = size * of_noise / inverse
+            more_noise = max(noisy - 1.0, 0.0) / NOISY
+            resolved /= 1 + more_noise**2
+            effective += (df - 1.0) * resolved**2
+            counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
+        return _Spread(scale * np.sqrt(size), size * factor * square_scale, contrast, df, effective, counted)
 
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
         mean = self._means()
         residual = self.total - self.weight[:, None] * mean[self.stratum]
-        weight = math.sqrt(spread.size) * spread.scale[self.stratum]
+        weight = spread.scale[self.stratum]
         n_models = mean.shape[1]
         of_unit = np.zeros((len(self.names), n_models))
         np.add.at(of_unit, self.unit, weight[:, None] * residual)
