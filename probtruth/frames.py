@@ -271,7 +271,7 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
 
 
 def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
-    """A column without its name, because polars would read it as a pattern (`*`."""
+    """A column without its name, because polars would read it as a pattern (`*`, `^.*$`)."""
     return frame.get_column(column).alias("cells")
 
 

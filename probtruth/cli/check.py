@@ -76,6 +76,7 @@ def _checked(file: str, reading: LabelReading, cells: opt.Cells, columns: ScoreR
 
 def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells, columns: ScoreReading) -> Checked:
     """What a table, perhaps with a name, holds, by its kind."""
+    from probtruth.frames import cells as cells_of
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
     from probtruth.io.table import opened
     from probtruth.io.tables.columns import is_numeric
@@ -102,7 +103,7 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         texts = [column.name for column in frame if not is_numeric(column)]
         if item not in frame.columns and reading.item is None and len(texts) == 1:
             item = texts[0]  # the one column of text
-        several = item not in frame.columns or frame.get_column(item).is_duplicated().any()
+        several = item not in frame.columns or cells_of(frame, item).is_duplicated().any()
         several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
             raise InputError(

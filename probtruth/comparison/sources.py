@@ -80,9 +80,9 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if scores.gold is not None:
         gold = Rectified.of(scores, scores.gold, plan)
         values = gold.values
-    elif scores.labels is not None:
+    else:
         influence = influence_of(scores, plan)
-        if annotations is None:
+        if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse(scores, plan, options, annotations)
     complete = scores

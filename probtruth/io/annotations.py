@@ -23,15 +23,10 @@ from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, GivenNames, StrPath
-from probtruth.types.index import as_names
+from probtruth.types.index import PLACEHOLDERS, as_names
 
 type Form = Literal["auto", "counts", "wide"]
 LARGEST = 2**53  # Counts from here on would not be exact
-# Answers that often say that there is none, in lower case.
-PLACEHOLDERS = (
-    "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
-    "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
-)  # fmt: skip
 ROWS = "row number "  # A name that no column of a file has
 ONE_ROW = "Add its counts up; for one row an annotation, name the columns (--item, --annotator, --label)."
 

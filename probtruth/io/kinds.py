@@ -11,7 +11,7 @@ from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, 
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, keys, name_text, need_columns, polars_names
+from probtruth.frames import blank, cells, keys, name_text, need_columns, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -231,7 +231,7 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         return soft if how.format == "soft" else counts
     values = numbers_in(head, [*chosen.values()])
     if values is None or not (values >= 0).all():
-        numbers = [numeric(head[name]).fill_nan(None).drop_nulls() for name in chosen.values()]
+        numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in chosen.values()]
         whole = all((column % 1 == 0).all() for column in numbers)
         if whole and not known:  # as answers, with blanks or codes of -1
             raise _either(head, item, [*chosen.values()], source, beside)
@@ -272,14 +272,15 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
     """The refusal of whole numbers that may count votes or be answers."""
     odd = {}  # the first row of each column whose cell cannot be a count
     for name in names:
-        fits = (numeric(head[name]).fill_nan(None) >= 0).fill_null(False)
+        fits = (numeric(cells(head, name)).fill_nan(None) >= 0).fill_null(False)
         if not fits.all():
             odd[name] = (~fits).arg_true()[0]
     at = next(iter(odd.values()), 0)
     row = f"row {at + 1}" if item is None else f"item {quote(head[item][at])}"
     shown = [*odd, *(name for name in names if name not in odd)][:4]
-    cells = [
-        f"{'a blank cell' if blank(head[name])[at] else name_text(head[name][at])} for {quote(name)}" for name in shown
+    said = [
+        f"{'a blank cell' if blank(cells(head, name))[at] else name_text(head[name][at])} for {quote(name)}"
+        for name in shown
     ]
     more = " ..." if len(names) > 4 else ""
     others = ""
@@ -288,7 +289,7 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
         others = f" The labels that are named are {shortlist(beside.labels, 6)}. {near}"
     return InputError(
         f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
-        f"to know which; as counts, {row} has {', '.join(cells)}{more}",
+        f"to know which; as counts, {row} has {', '.join(said)}{more}",
         "If each column counts the votes for a label: read_annotations(table, format='counts'), or of an array "
         "Annotations.from_counts(array) (command line: --format counts). If each column is an annotator: "
         "read_annotations(table, format='wide') (--format wide). For a row for each annotation, name the columns: "

@@ -39,6 +39,7 @@ NO_LABELS = (
 # Of the labels behind scores: lists by label in every row, and by label and by model in the first row of every item.
 LOSSES, LOG_PROBS = f"{OWN}losses", f"{OWN}log_probs"
 TRUTH, INFLUENCE = f"{OWN}truth", f"{OWN}influence"
+CODES = (-1, -9, -99, -999, -9999, 99, 999, 9999)  # Scores that often say that there is none
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
@@ -76,8 +77,8 @@ def _with_labels(table: DataFrame, scores: Scores, behind: LabelsBehind) -> Data
     of_rows = [Series(LOSSES, to_host(behind.losses)[scored]), Series(LOG_PROBS, to_host(behind.log_probs)[scored])]
     of_items = DataFrame({"item": _names(scores.items, np.arange(len(scores.items)))})
     of_items = of_items.with_columns(Series(TRUTH, to_host(behind.truth)))
-    if behind.influence is not None:
-        of_items = of_items.with_columns(Series(INFLUENCE, behind.influence.T))
+    if scores.influence is not None:
+        of_items = of_items.with_columns(Series(INFLUENCE, scores.influence.T))
     if behind.n_votes is not None:
         of_items = of_items.with_columns(Series(VOTES, behind.n_votes))
     annotations = behind.named_annotations
@@ -90,8 +91,8 @@ def _with_labels(table: DataFrame, scores: Scores, behind: LabelsBehind) -> Data
     return joined.with_columns(columns)
 
 
-def _labels_behind(table: DataFrame, scores: Scores, notes: Mapping[str, Any]) -> LabelsBehind | None:
-    """The labels behind the scores; None where another program took rows out that hold them."""
+def _beside_labels(table: DataFrame, scores: Scores, notes: Mapping[str, Any]) -> Scores | None:
+    """The scores with the labels behind them; None where another program took rows out that hold them."""
     of_items = table.filter(polars.col(TRUTH).is_not_null())
     items = of_items["item"].to_list()
     if sorted(items) != sorted(scores.items):
@@ -116,16 +117,16 @@ def _labels_behind(table: DataFrame, scores: Scores, notes: Mapping[str, Any]) -
     annotations = None
     if "annotators" in notes:
         annotations = annotations_of(of_items, Index(scores.items, tuple(notes["labels"]), tuple(notes["annotators"])))
-    return LabelsBehind(
+    behind = LabelsBehind(
         label_losses=losses,
         truth=truth,
         estimand=one_of(notes["estimand"], ESTIMANDS, "estimand"),
         shares=truth if notes["by_votes"] else None,
         n_votes=of_items[VOTES].to_numpy() if VOTES in table.columns else None,
-        influence=influence,
         log_probs=by_model(LOG_PROBS),
         annotations=annotations,
     )
+    return replace(scores, labels=behind, influence=influence)
 
 
 def as_table(scores: Scores) -> DataFrame:
@@ -274,13 +275,13 @@ def of_runs(files: Mapping[str, StrPath | Frame | Table], how: ScoreReading) -> 
             "Give one table, or leave the names of the models out.",
         )
     refuse_unused(how, "one model each", OF_SCORES, f"the table of model {quote(next(iter(files)))}")
-    columns = {"item": how.column("item"), "model": NAME}
-    columns |= how.named("group", "cluster", "replicate", "annotator")
+    columns = {"item": how.column("item")} | how.named("group", "cluster", "replicate", "annotator")
     parts = []
     for model, path in files.items():
         frame, source = opened(path, f"the table of model {quote(model)}").with_items(how.item).whole
+        need_columns(frame.columns, columns | {"score": how.column("score")}, source.name)
         parts.append((frame.with_columns(polars.lit(name_text(model)).alias(NAME)), source))
-    return _made(parts, columns, how.column("score"), how, parts[0][1].name)
+    return _made(parts, columns | {"model": NAME}, how.column("score"), how, parts[0][1].name)
 
 
 def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNumber) -> Scores:
@@ -298,16 +299,14 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNum
     scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
     if TRUTH not in table.columns or kind.score != "score":
         return scores
-    behind = None
+    with_labels = None
     if notes and not on_disk:
         rows = polars.concat([frame for frame, _ in table.rows()])
         try:
-            behind = _labels_behind(rows, scores, notes)
+            with_labels = _beside_labels(rows, scores, notes)
         except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
             raise parquet_notes.damaged(str(error), table.name) from None
-    if behind is None:
-        return replace(scores, cautions=(*scores.cautions, NO_LABELS))
-    return replace(scores, labels=behind)
+    return with_labels or replace(scores, cautions=(*scores.cautions, NO_LABELS))
 
 
 def _made(
@@ -326,24 +325,32 @@ def _made(
     made = Scores.from_parts(parts, columns, score, upward, on_disk, how.none)
     lines = notes.get("cautions", ())
     cautions = made.cautions + (tuple(map(str, lines)) if isinstance(lines, list) else ())
-    notes_of_reading = (*made.notes, *said, *lone_negative(made))
+    notes_of_reading = (*made.notes, *said, *lone_code(made))
     return replace(made, rule=rule, known=facts, cautions=cautions, notes=notes_of_reading)
 
 
-def lone_negative(scores: Scores) -> Texts:
-    """A note where -1 is the only negative score and lies below all that the others use."""
+def lone_code(scores: Scores) -> Texts:
+    """A note on the least or the largest score where it often stands for none, and lies apart from all others."""
     values = scores.values if scores.replicates is None else scores.replicates.values
-    negative = values < 0
-    others = values[~negative & np.isfinite(values)]
-    if not negative.any() or not (values[negative] == -1).all() or not len(others):
-        return ()
-    if others.min() < 1 and np.ptp(others) <= 1:  # -1, 0 and 1 are a scale
-        return ()
-    count = check.count(int(negative.sum()), "score")
-    return (
-        f"{count} of -1 among others from {others.min():g} to {others.max():g}: if it means that there is none, "
-        "missing=[-1] (command line: --missing=-1) leaves it out",
-    )
+    finite = values[np.isfinite(values)]
+    ends = (finite.min(), finite.max()) if len(finite) else ()
+    for code in CODES:
+        if code not in ends:
+            continue
+        others = finite[finite != code]
+        if not len(others):
+            continue
+        low, high = others.min(), others.max()
+        apart = max(low - code, code - high) > high - low
+        if code == -1:
+            apart = low >= 1 or high > 1  # -1, 0 and 1 are a scale
+        if apart and (code > 0 or low >= 0):
+            found = check.count(len(finite) - len(others), "score")
+            return (
+                f"{found} of {code} among others from {low:g} to {high:g}: if it means that there is none, "
+                f"missing=[{code}] (command line: --missing={code}) leaves it out",
+            )
+    return ()
 
 
 def notes_in(

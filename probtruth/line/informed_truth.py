@@ -73,11 +73,11 @@ class Evidence:
         behind = scores.labels
         if behind is None:  # of a distance to vote shares
             return scores
+        influence = None
         if self.views:
             losses = to_host(behind.losses)
             influence = np.mean([view.influence(losses) for view in self.views], axis=0)
-            behind = replace(behind, influence=influence)
-        return replace(scores, labels=behind, cautions=self.cautions)
+        return replace(scores, influence=influence, cautions=self.cautions)
 
 
 def on_evidence(truth: Truth, aligned: Aligned, evidence: str, seed: int) -> Evidence:

@@ -154,8 +154,6 @@ def evaluate_labels(
     scores = _mean_scores(listed, list(binary.values()))
     for what in ("groups", "clusters"):
         options[what] = by_item(options[what], next(iter(binary.values())).index, None, what)
-    if scores.labels is None:
-        scores = _spread_by_weights(scores, listed, options["groups"])
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
     note = f"The mean of {check.count(len(results), 'label')}: {shortlist(results, 12)}. result.json has each."
     return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
@@ -219,7 +217,9 @@ def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Sc
     behind = first.labels
     if behind is not None:
         behind = None if behind.named_annotations is None else _patterns_behind(results, binary)
-    return replace(first, values=values, known=known, labels=behind, cautions=tuple(cautions))
+    fitted = [result.scores.influence for result in results if result.scores.influence is not None]
+    influence = np.sum(fitted, axis=0) / len(results) if fitted else None
+    return replace(first, values=values, known=known, labels=behind, influence=influence, cautions=tuple(cautions))
 
 
 def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
@@ -237,17 +237,3 @@ def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -
     n_votes = counts.sum(1)
     shares = counts / n_votes[:, None]
     return LabelsBehind(losses, shares, "distribution", shares, n_votes, annotations=joint)
-
-
-def _spread_by_weights(scores: Scores, results: Sequence[Result], groups: object) -> Scores:
-    """Scores with what each item moves through the weights of the models' evidence, about the means of the groups."""
-    parts = [result.scores.labels.influence for result in results if result.scores.labels is not None]
-    fitted = [part for part in parts if part is not None]
-    if not fitted:
-        return scores
-    influence = np.sum(fitted, axis=0) / len(results)
-    names = [str(groups[name]) for name in scores.items] if isinstance(groups, Mapping) else [""] * len(scores.items)
-    _, group = np.unique(names, return_inverse=True)
-    for row in influence:
-        row -= (np.bincount(group, row) / np.bincount(group))[group]
-    return replace(scores, values=scores.values + influence)

@@ -47,7 +47,7 @@ def monitor(
     most if the mean difference is 0. The confidence sequence contains every mean that has not been rejected so.
 
     Arguments:
-        batch: a table with one row for each item and model, in order, or `Scores`.
+        batch: a table with one row for each item and model, in order, or `Scores` (whose order is that of the names).
         earlier: the monitor so far, or the file that its `save` wrote, whose options stay (alone it is returned as it
             is): it skips items that it knows, so that a growing file can be passed again and again, and the batches do
             not change the result. An item counts from the batch on that holds both its scores.

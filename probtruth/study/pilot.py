@@ -246,8 +246,7 @@ def _estimate(scores: Scores, comparison: Comparison | None, grouping: Grouping,
     kind = None if comparison is None else comparison.settings["replicates_are"]
     if scores.replicates is not None and scores.replicates.what == "annotator":
         kind = None
-    if scores.labels is not None:
-        scores = replace(scores, labels=replace(scores.labels, influence=None))
+    scores = replace(scores, influence=None)
     estimate = of_scores(scores, grouping, checked_options(engine="exact", replicates=kind), votes)
     if comparison is not None and estimate.shared is None and comparison.uncertainty.get("annotators"):
         problem = "a comparison of the same annotators on many items, without their annotations"

@@ -1,6 +1,7 @@
 """Names of items, annotators and labels, and how they align two tables."""
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -20,6 +21,11 @@ from probtruth.types.shown import Brief
 if TYPE_CHECKING:
     import polars
 
+# Answers that often say that there is none, in lower case.
+PLACEHOLDERS = (
+    "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
+    "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
+)  # fmt: skip
 MANY = 100_000  # Items from which on their names stay one column
 # Names of two labels of which the second is the event that one number is about, in lower case.
 EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
@@ -393,6 +399,15 @@ def match_items(reference: Index, other: Index, what: str) -> Matched:
     return both, positions(reference.items, both), positions(other.items, both)
 
 
+def _no_answers(labels: Sequence[str]) -> str:
+    none = [name for name in labels if name.strip().lower() in PLACEHOLDERS]
+    if not none:
+        return ""
+    option = shlex.quote(",".join(none))
+    call = f"read_annotations(table, missing={none!r}) (command line: --missing={option})"
+    return f" Leave answers that are none out: {call}."
+
+
 def match_labels(reference: Index, other: Index, what: str) -> Matched:
     """The labels of `other`, the positions of the reference's labels among them, and their positions in `other`."""
     if reference.positional_labels or other.positional_labels:
@@ -405,6 +420,7 @@ def match_labels(reference: Index, other: Index, what: str) -> Matched:
             f"label {shortlist(absent)} in the reference, but {what} has only {shortlist(other.labels)}",
             "a probability for every label that the reference uses",
             f"{check.did_you_mean(absent[0], other.labels)} Rename the columns to the labels; each label needs one"
-            + (" (of two labels, the other's is 1 minus this one)." if len(other.labels) == 1 else "."),
+            + (" (of two labels, the other's is 1 minus this one)." if len(other.labels) == 1 else ".")
+            + _no_answers(absent),
         )
     return other.labels, positions(other.labels, reference.labels), np.arange(len(other.labels))

@@ -66,12 +66,10 @@ class LabelsBehind(Brief):
     """The labels that were scored against, from which the variance due to labels follows.
 
     `label_losses` are the losses if the label were k, or how they follow from `log_probs`: they take as much memory,
-    and are then made when `losses` is read. `truth` is the distribution over labels that the scores average over, under
-    `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any. `influence` is what
-    each item moves a model's mean by, times the items, through weights that were fitted on all of them: a comparison
-    adds it to the losses, so that it counts in the spread (the mean is 0). `log_probs` are the forecasts.
-    `losses`, `truth` and `log_probs` lie where the predictions do. `annotations` are those that the truth was inferred
-    from; None where it was not.
+    and are then made when `losses` is read. `truth` is the distribution over labels that the scores average over,
+    under `estimand`; `shares` and `n_votes` are the vote shares and votes behind it, where there are any.
+    `log_probs` are the forecasts. `losses`, `truth` and `log_probs` lie where the predictions do. `annotations` are
+    those that the truth was inferred from; None where it was not.
     """
 
     label_losses: LabelLosses | LossesOf
@@ -79,7 +77,6 @@ class LabelsBehind(Brief):
     estimand: str
     shares: ItemLabel | None = None
     n_votes: ItemInts | None = None
-    influence: ModelItem | None = None
     log_probs: LabelLosses | None = None
     annotations: Annotations | None = None
 
@@ -112,7 +109,6 @@ class LabelsBehind(Brief):
             truth=self.truth[items],
             shares=None if self.shares is None else self.shares[items],
             n_votes=None if self.n_votes is None else self.n_votes[items],
-            influence=None if self.influence is None else self.influence[np.ix_(models, items)],
             log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
         )
 
@@ -136,10 +132,11 @@ class ExpertScores(Brief):
 class Scores(Brief):
     """Per-item scores of every model on the same items; NaN where a model was not scored.
 
-    `values` are as given, and `higher_is_better` says which way they count.
-    `rule` names the rule or metric, of which `known` says more. What else there is stands in parts that are
-    there or not: the `labels` that were scored against, `groups` and `clusters` of the items, `replicates`, and the
-    experts' answers on a few items (`gold`), by which a comparison corrects the others.
+    `values` are as given, and `higher_is_better` says which way they count. `rule` names the rule or metric, of which
+    `known` says more. What else there is stands in parts that are there or not: the `labels` that were scored
+    against, `influence` (what each item moves a model's mean loss by, times the items, through weights that were
+    fitted on all of them: it counts in the spread, and its mean is 0), `groups` and `clusters` of the items,
+    `replicates`, and the experts' answers on a few items (`gold`), by which a comparison corrects the others.
     `item_rows` is the caller's row of each item (None: as `items` stand); without `item_order` the caller gave the
     items in none, and a list by item matches nothing. `notes` say how a file was read where that was not asked for;
     `cautions` say what the scores do not know, for every comparison of them to repeat. `by_proper_rule` are the scores
@@ -153,6 +150,7 @@ class Scores(Brief):
     higher_is_better: bool = False
     known: RuleFacts = RuleFacts()
     labels: LabelsBehind | None = None
+    influence: ModelItem | None = None
     groups: Partition | None = None
     clusters: Partition | None = None
     replicates: Replicates | None = None
@@ -263,6 +261,7 @@ class Scores(Brief):
             models=tuple([self.models[at] for at in models.tolist()]),
             items=tuple([self.items[at] for at in items.tolist()]),
             labels=labels,
+            influence=None if self.influence is None else self.influence[np.ix_(models, items)],
             replicates=replicates,
             by_proper_rule=by_proper_rule,
             groups=None if self.groups is None else self.groups.part(items),

@@ -37,6 +37,17 @@ class TestNamesThatArePatterns:
             with pytest.raises(pt.InputError, match="the long form"):
                 pt.read_annotations(written(f"{name},x,label\nb,1,x\nb,2,x\n007,2,x\nb,1,y\n"))
 
+    @pytest.mark.parametrize("name", ["^a.*$", "^.*$", "*"])
+    def test_a_column_of_items_that_its_values_name(self, written, name):
+        """`IndexError`, or "none that could name the rows"."""
+        votes = written(f"{name},annotator,label\np,a,x\np,b,y\nq,a,x\nq,b,x\n")
+        models = {"m": {"item": ["p", "q"], "x": [0.5, 0.4], "y": [0.5, 0.6]}}
+        assert pt.evaluate(votes, models).truth.index.items == ("p", "q")
+        with pytest.raises(pt.InputError, match="no column 'item'"):
+            pt.read_annotations(votes)
+        with pytest.raises(pt.InputError, match="may count votes or be the answers"):
+            pt.read_annotations({"item": ["p", "q"], name: [1, 2], "b": [1, None]})
+
     def test_predictions(self, tmp_path):
         frame = polars.DataFrame({"item": ["a", "b"], "*": [0.5, 0.25], "^x.*$": [0.25, 0.5], "x1": [0.25, 0.25]})
         frame.write_csv(tmp_path / "t.csv")

@@ -80,6 +80,13 @@ def test_errors_name_the_place(tmp_path: Path, text: str, message: str) -> None:
         read_scores(tmp_path / "s.csv", higher_is_better=False)
 
 
+def test_a_table_for_each_model_lacks_a_column() -> None:
+    """The message listed a column that no table has."""
+    good = {"item": ["p", "q"], "score": [1.0, 2.0]}
+    with pytest.raises(InputError, match=r"model 'b': got no column 'score' \(columns: 'item', 'scor'\)"):
+        read_scores({"a": good, "b": {"item": ["p", "q"], "scor": [1.0, 2.0]}}, higher_is_better=True)
+
+
 def test_damaged_metadata(tmp_path: Path) -> None:
     frame = polars.DataFrame({"item": ["a"], "model": ["m"], "score": [1.0]})
     for notes in ('{"rule": "log"}', '{"rule": "log", "floor": "x", "entropy": null, "proper": null}'):

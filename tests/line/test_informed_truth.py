@@ -38,7 +38,7 @@ def drawn(seed, right=0.7, annotators=3, items=ITEMS):
 
 
 def difference(scores):
-    values = scores.values if scores.labels.influence is None else scores.values + scores.labels.influence
+    values = scores.values if scores.influence is None else scores.values + scores.influence
     row = values[scores.models.index("sharp")] - values[scores.models.index("dull")]
     return row.mean(), row.std(ddof=1) / np.sqrt(len(row))
 

@@ -217,11 +217,25 @@ class TestMissingScores:
             np.testing.assert_array_equal(one.values, [[1.0, np.nan, 4.0], [2.0, 3.0, 5.0]])
         assert scores.notes == ("the table: 1 score missing",)
 
-    def test_a_lone_minus_one(self) -> None:
-        rows = {**self.ROWS, "score": [6.0, 7.0, -1.0, 7.0, 6.0, 8.0]}
-        assert "1 score of -1 among others from 6 to 8" in pt.read_scores(rows, higher_is_better=True).notes[0]
-        scale = {**self.ROWS, "score": [0.0, 1.0, -1.0, 1.0, 0.0, -1.0]}
-        assert pt.read_scores(scale, higher_is_better=True).notes == ()
+    @pytest.mark.parametrize("code", [-1, -9, -99, 999])
+    def test_a_code_that_stands_for_none(self, code: int) -> None:
+        rows = {**self.ROWS, "score": [6.0, 7.0, code, 7.0, 6.0, 8.0]}
+        (note,) = pt.read_scores(rows, higher_is_better=True).notes
+        assert f"1 score of {code} among others from 6 to 8" in note
+        assert np.isnan(pt.read_scores(rows, missing=[code], higher_is_better=True).values).sum() == 1
+
+    @pytest.mark.parametrize("values", [(0, 1, -1, 1, 0, -1), (-99, -70, -40, -80, -20, -50), (99, 60, 70, 55, 91, 93)])
+    def test_ends_of_a_scale_are_scores(self, values: tuple[int, ...]) -> None:
+        assert pt.read_scores({**self.ROWS, "score": values}, higher_is_better=True).notes == ()
+
+
+def test_an_answer_that_is_none_beside_models_without_it() -> None:
+    votes = {"item": ["p", "p", "q"], "annotator": ["a", "b", "a"], "label": ["yes", "unsure", "no"]}
+    models = {"m": {"item": ["p", "q"], "yes": [0.5, 0.5], "no": [0.5, 0.5]}}
+    with pytest.raises(pt.InputError, match=r"read_annotations\(table, missing=\['unsure'\]\)") as caught:
+        pt.evaluate(votes, models)
+    assert "--missing=unsure" in str(caught.value)
+    pt.evaluate(pt.read_annotations(votes, missing=["unsure"]), models)
 
 
 def test_placeholders_that_the_models_name_are_labels() -> None:

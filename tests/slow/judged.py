@@ -100,7 +100,8 @@ def losses_of(scores: pt.Scores, gain: np.ndarray) -> np.ndarray:
     """By how much the second model's loss is smaller on each item, and what the fitted weights of the models add."""
     behind = scores.labels
     loss = (np.asarray(behind.truth) * gain).sum(1)
-    return loss if behind.influence is None else loss + behind.influence[0] - behind.influence[1]
+    moved = scores.influence
+    return loss if moved is None else loss + moved[0] - moved[1]
 
 
 def samples(runs: int, seed: int, world: Mapping[str, object]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:

@@ -26,10 +26,7 @@ MOST_MODELS = 25  # Of more, sums of items that all have cannot be added to sums
 
 def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     """What each item moves through fitted weights, about the mean of its group: it counts in the spread alone."""
-    behind = scores.labels
-    if behind is None or behind.influence is None:
-        return None
-    return plan.residuals(behind.influence)
+    return None if scores.influence is None else plan.residuals(scores.influence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,11 @@ def names_in(frame: DataFrame, item: MaybeText) -> list[Series]:
     name_of_item = "item" if item is None else item
     if name_of_item in frame.columns:
         return [_text(frame, name_of_item)]
-    return [_text(frame, name) for name in frame.columns if _may_name(frame, name) and frame[name].is_unique().all()]
+    return [
+        _text(frame, name)
+        for name in frame.columns
+        if _may_name(frame, name) and frames.cells(frame, name).is_unique().all()
+    ]
 
 
 def item_column(
@@ -72,7 +76,7 @@ def item_column(
             f"{fits[0]}).",
             source.name,
         )
-    if any(_may_name(frame, name) and frame[name].is_unique().all() for name in frame.columns):
+    if any(_may_name(frame, name) and frames.cells(frame, name).is_unique().all() for name in frame.columns):
         need_columns(frame.columns, {"item": "item"}, source.name)
     raise InputError(
         f"no column 'item', and none that could name the rows (columns: {shortlist(frame.columns, 12)})",
@@ -121,7 +125,7 @@ def saying(frame: DataFrame) -> list[str]:
     rows = np.arange(frame.height)
     left = []
     for name in frame.columns:
-        cells = frame.get_column(name)
+        cells = frames.cells(frame, name)
         if not name.strip():
             numbers = frame_numbers.numeric(cells)
             empty = frames.blank(cells).all()
@@ -364,7 +368,7 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
 
 def _may_name(frame: DataFrame, name: str) -> bool:
     """Whether a column may name rows: text or integers, but no decimals in a text."""
-    cells = frame.get_column(name)
+    cells = frames.cells(frame, name)
     if cells.dtype == String:
         return not cells.str.contains(r"^\s*-?\d*[.]\d+([eE][-+]?\d+)?\s*$").any()
     return cells.dtype in (polars.Categorical, polars.Enum) or cells.dtype.is_integer()
@@ -376,7 +380,7 @@ def _text(frame: DataFrame, name: str) -> Series:
 
 def of_numbers(frame: DataFrame, names: Strings) -> list[str]:
     """The columns, of these, that hold numbers."""
-    return [name for name in names if is_numeric(frame.get_column(name))]
+    return [name for name in names if is_numeric(frames.cells(frame, name))]
 
 
 def is_numeric(column: Series) -> bool:
@@ -392,7 +396,7 @@ def is_numeric(column: Series) -> bool:
 
 def of_truth_values(frame: DataFrame, name: str) -> bool:
     """Whether a column holds true and false, as values or as words."""
-    column = frame.get_column(name)
+    column = frames.cells(frame, name)
     if column.dtype != String:
         return column.dtype == polars.Boolean
     words = column.str.strip_chars().str.to_lowercase()
