@@ -139,12 +139,11 @@ def _by_set(scores: Scores, of_model: ModelInts, weights: object, annotations: o
     pairs = []
     for a, b in combinations(sorted(scores.models), 2):
         pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
-    sign = -1.0 if scores.higher_is_better else 1.0
     return replace(
         max(found, key=lambda part: len(part.models)),
         models=scores.models,
         pairs=pairs,
-        ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else sign * rank.score),
+        ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else scores.sign * rank.score),
         warnings=tuple(warnings),
         decisions=dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score")),
         group_results={},

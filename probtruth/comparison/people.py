@@ -111,7 +111,7 @@ class People:
             if np.isnan(values).any():
                 values, *_ = filled(values, plan, scores.models)
             values = values[estimate.order]
-            added = (values - values.mean(1, keepdims=True)) / plan.n_items
+            added = plan.item_weights * plan.residuals(values)
             n_units = len(scores.items)
             if scores.clusters is not None:
                 items = scores.clusters.codes[items]

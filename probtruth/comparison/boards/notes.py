@@ -69,7 +69,7 @@ def beyond(estimate: Estimate, limits: tuple[float, float] | None) -> tuple[str,
     low, high = limits
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     for at in np.flatnonzero((means < low) | (means > high))[:1].tolist():
-        sign = -1.0 if estimate.about.higher_is_better else 1.0
+        sign = estimate.about.sign
         least, most = sorted((sign * low + 0.0, sign * high + 0.0))  # no negative zero
         return (
             f"the mean of {check.quote(estimate.names[at])} would be {sign * means[at]:.3g}, beyond the scores' range "
