@@ -27,10 +27,10 @@ MaybeStrings = Strings | None
 class Source:
     """The origin of a table, so that an error can point to the line of a file or the row of a frame.
 
-    Rows of a text file have a line, the one in `lines` for each row. So many rows or lines come `before` a batch. A
-    table of several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own
-    names of columns that are known by others here. `notes` say how it was read where that was not asked for. `chosen`
-    are its rows that are left.
+    Rows of a text file have a line, the one in `lines` for each row. So many rows come `before` a batch. A table of
+    several files has their sources as `parts`, each with its number of rows. `columns` are the origin's own names of
+    columns that are known by others here. `notes` say how it was read where that was not asked for. `chosen` are its
+    rows that are left.
     """
 
     name: str = "the table"
@@ -63,9 +63,7 @@ class Source:
                 if rest < rows:
                     return part.at(rest, column)
                 rest -= rows
-            words.append(
-                f"row {row + self.before + 1}" if self.lines is None else f"line {self.lines[row] + self.before}"
-            )
+            words.append(f"row {row + self.before + 1}" if self.lines is None else f"line {self.lines[row]}")
         if column is not None:
             words.append(f"column {quote(column)}")
         return ", ".join(words)

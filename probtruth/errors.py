@@ -27,20 +27,17 @@ class ProbtruthError(Exception):
 class InputError(ProbtruthError, ValueError):
     """Data or an option cannot be used as given; the command line exits with status 2.
 
-    Arguments: `got` (what came), `expected` (what was wanted), `hint` (what to do), `where` (file, row, item);
-    `options` of the command line with which the command would probably do, for a command to paste.
+    Arguments: `got` (what came), `expected` (what was wanted), `hint` (what to do), `where` (file, row, item).
     """
 
-    def __init__(
-        self, got: str, expected: str, hint: str, where: str | None = None, options: tuple[str, ...] = ()
-    ) -> None:
-        self.got, self.expected, self.hint, self.where, self.options = got, expected, hint, where, options
+    def __init__(self, got: str, expected: str, hint: str, where: str | None = None) -> None:
+        self.got, self.expected, self.hint, self.where = got, expected, hint, where
         prefix = f"{_line(where)}: " if where else ""
         Exception.__init__(self, f"{prefix}got {_line(got)}, expected {_line(expected)}. Hint: {_line(hint)}")
 
-    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None, tuple[str, ...]]]:
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str, str | None]]:
         """Pickles by its parts, so that it comes back whole from other processes."""
-        return type(self), (self.got, self.expected, self.hint, self.where, self.options)
+        return type(self), (self.got, self.expected, self.hint, self.where)
 
 
 class PosteriorError(ProbtruthError, RuntimeError):

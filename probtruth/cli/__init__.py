@@ -7,7 +7,6 @@ import atexit
 import codecs
 import gc
 import os
-import shlex
 import sys
 from contextlib import suppress
 from typing import Annotated, NoReturn
@@ -19,14 +18,12 @@ from probtruth.cli import options as opt
 from probtruth.cli import settings
 from probtruth.cli.check import check
 from probtruth.cli.compare import compare
-from probtruth.cli.help import WIDTH, PanelCommand, UsageError, spread
+from probtruth.cli.options import WIDTH, PanelCommand, UsageError, spread
 from probtruth.cli.run import demo, run
 from probtruth.cli.stages import score, truth
 from probtruth.cli.study import choose_gold, monitor, plan, validate
 from probtruth.errors import InputError, MissingExtraError, PosteriorError
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import Texts
-from probtruth.redaction import redacted
 from probtruth.version import __version__
 
 COMMANDS = (demo, run, truth, score, compare, check, plan, choose_gold, monitor, validate)
@@ -66,7 +63,6 @@ def every_command(
     context.obj = settings.load(config, context)
 
 
-REPEATED = ("--metric", "--filter", "--renormalise")  # What a proposed command adds and never replaces
 INTERRUPTED, CLOSED_PIPE = 130, 141  # Exit statuses after Ctrl-C, and where nothing reads standard output any more
 # What stands for a character in an encoding that lacks it; a question mark for all others.
 PLAIN = {"−": "-", "–": "-", "≥": ">=", "≤": "<=", "≈": "~", "×": "x", "…": "...", "’": "'", "→": "->", "█": "#"}
@@ -92,10 +88,8 @@ def main() -> None:
     except UsageError.__base__ as error:
         error.show()
         status = error.exit_code
-    except (InputError, MissingExtraError) as error:
-        _stop(f"{error}{_command_with(getattr(error, 'options', ()))}", 2)
-    except PosteriorError as error:
-        _stop(str(error), 1)
+    except (InputError, MissingExtraError, PosteriorError) as error:
+        _stop(str(error), 1 if isinstance(error, PosteriorError) else 2)
     except MemoryError:
         _stop("got more data than memory holds, expected less. Hint: score fewer items or models at a time.", 2)
     except (OSError, SystemExit) as stop:
@@ -119,21 +113,6 @@ def _in_plain(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(PLAIN.get(character, "?") for character in error.object[error.start : error.end]), error.end
-
-
-def _command_with(options: Texts) -> str:
-    """The command line with other options, to paste; nothing where an error proposes none."""
-    if not options:
-        return ""
-    words, typed = [], iter(sys.argv[1:])
-    replaced = {word for word in options if word.startswith("--")} - set(REPEATED)
-    for word in typed:
-        flag, equals, _ = word.partition("=")
-        if flag not in replaced:
-            words.append(word)
-        elif not equals:
-            next(typed, None)  # its value
-    return f" Run: {redacted(shlex.join(['probtruth', *words, *options]))}"
 
 
 def _stop(message: str, status: int) -> NoReturn:

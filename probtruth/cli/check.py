@@ -2,9 +2,10 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     """What a table, perhaps with a name, holds, by its kind."""
     from probtruth.frames import cells as cells_of
     from probtruth.io.kinds import Board, Hard, LongScores, Soft, kind_of, score_kind
+    from probtruth.io.scores import of_runs, scores_of
     from probtruth.io.table import opened
     from probtruth.io.tables.columns import is_numeric
     from probtruth.io.vote_columns import Votes
@@ -91,10 +93,12 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
     if isinstance(of_models, Votes):
         votes = votes_of(table, of_models)
         return "votes on pairs of models", [repr(votes), *votes.notes]
+    if columns.replicate is None and "replicate" in table.columns:
+        columns = replace(columns, replicate="replicate")
     if isinstance(of_models, LongScores | Board):
-        return "scores", _of_scores(table, columns)
+        return "scores", _of_scores(partial(scores_of, table, of_models), columns)
     if columns.column("score") in table.columns and reading.column("label") not in table.columns:
-        return "scores of one model", _of_scores({name or redacted(table.name): table}, columns)
+        return "scores of one model", _of_scores(partial(of_runs, {name or redacted(table.name): table}), columns)
     try:
         kind = kind_of(table, reading)
     except InputError as error:
@@ -106,12 +110,8 @@ def _table(path: str | Path, name: str, reading: LabelReading, cells: opt.Cells,
         several = item not in frame.columns or cells_of(frame, item).is_duplicated().any()
         several = several or len({*texts, item}) == frame.width
         if error.got.startswith("the columns ") and several:
-            raise InputError(
-                error.got,
-                FORMS,
-                f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}",
-                table.name,
-            ) from None
+            hint = f"For scores, name the columns with --item, --model, --score. Annotations: {error.hint}"
+            raise InputError(error.got, FORMS, hint, table.name) from None
         if several or (cells == opt.Cells() and error.expected.startswith("to know which")):
             raise
         return _probabilities(table, item, cells)
@@ -143,20 +143,14 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
     return "probabilities (predictions or soft labels)", [repr(read), *lines, *read.notes]
 
 
-def _of_scores(table: Any, columns: ScoreReading) -> list[str]:
-    from probtruth.io.scores import read_scores
-
-    named: dict[str, Any] = {"missing": columns.none}
-    named |= columns.named("item", "model", "score", "replicate", "annotator")
-    if not isinstance(table, dict) and "replicate" in table.columns:
-        named.setdefault("replicate", "replicate")
+def _of_scores(read: Callable[[ScoreReading], Any], how: ScoreReading) -> list[str]:
     try:
-        scores = read_scores(table, **named)
+        scores = read(how)
         said = repr(scores)
     except InputError as error:
         if not error.expected.startswith("to know whether more"):
             raise
-        scores = read_scores(table, **named, higher_is_better=False)
+        scores = read(replace(how, higher_is_better=False))
         unknown = "which way is not known (--higher-is-better or --lower-is-better)"
         said = repr(scores).replace("lower is better", unknown)
     lacking = [f"{quote(model)} lacks {count(lacks, 'item')}" for model, lacks, _ in scores.audit.by_model if lacks]

@@ -59,7 +59,7 @@ def compare(
         model = None if reading.format == "wide" else reading.model
         options["gold"] = gold_table(*gold_file(gold), reading.item, model)[0]
     if annotator_groups is not None:
-        from probtruth.io.groups import read_groups
+        from probtruth.io.item_columns import read_groups
 
         annotator = reading.annotator or "annotator"
         options["annotator_groups"] = read_groups(annotator_groups, None, annotator, "annotator-group")

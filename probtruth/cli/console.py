@@ -73,7 +73,7 @@ def check_output(out: MaybeText, show: MaybeText = None, item: str = "item") -> 
 
         check_out(out)
     if show is not None:
-        from probtruth.io.item_content import read_content
+        from probtruth.io.item_columns import read_content
 
         if out is None:
             raise InputError("--show without --out", "a folder for the report, which shows it", "Add --out results.")
@@ -85,7 +85,7 @@ def conclude(result: Any, out: MaybeText, show: MaybeText, item: str, console: C
     texts: dict[str, str] = {}
     images: dict[str, str] = {}
     if show is not None:
-        from probtruth.io.item_content import read_content
+        from probtruth.io.item_columns import read_content
 
         listed = result.analysis.listed
         if listed is None:
@@ -105,8 +105,8 @@ def conclude(result: Any, out: MaybeText, show: MaybeText, item: str, console: C
     if out is not None:
         console.note(f"report: {Path(out) / 'report.html'}")
     console.emit({**result.to_dict(), **({} if found is None else {"fail_if": found})})
-    if gate is not None and found is not None:
-        console.show(*gate.in_words(found, compared.rope))
+    if found is not None:
+        console.show(*found["words"])
         if found["status"]:
             raise SystemExit(found["status"])
 

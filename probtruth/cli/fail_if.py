@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -77,44 +77,38 @@ class Gate:
         return [*words, INCONCLUSIVE] if self.inconclusive else words
 
     def judged(self, pairs: "Sequence[Pair]", models: Strings, rope: MaybeNumber) -> dict[str, Any]:
-        """What is found, and the exit status; the baseline is the first model unless one is named."""
+        """What is found, in words too, and the exit status; the baseline is the first model unless one is named."""
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
         rows = [pair.seen_from(pair.b if pair.a == base else pair.a) for pair in pairs if base in pair.models]
+        against = f"against {base!r}"
+        words = []
         found = []
         for condition in self.conditions:
             for row in rows:
                 value = getattr(row, QUANTITIES[condition.quantity])
                 fails = value is None or SIGNS[condition.sign](value, condition.bound)
+                number = "not known" if value is None else f"{value:.4g}"
+                verdict = "fails" if fails else "passes"
+                words.append(f"{verdict}: {condition.quantity} of {row.a!r} {against} is {number} ({condition})")
                 judged = {"model": row.a, "baseline": base, "value": value, "fails": fails}
                 found.append({**judged, "condition": str(condition)})
         unsure = []
-        for row in rows:
-            if self.inconclusive and is_open(row.low, row.high, rope):
+        for row in rows if self.inconclusive else ():
+            if is_open(row.low, row.high, rope):
+                edge = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
+                ends = "is not known"
+                if row.low is not None and row.high is not None:
+                    ends = f"({row.low:.4g} to {row.high:.4g}) holds {edge}"
+                words.append(f"{INCONCLUSIVE}: the interval of {row.a!r} {against} {ends}")
                 unsure.append({"model": row.a, "low": row.low, "high": row.high})
+        if self.inconclusive and not unsure:
+            words.append(f"passes: there is a verdict on every model {against}")
         status = NO_VERDICT if unsure else 0
         if any(one["fails"] for one in found):
             status = FAILED
-        words = "; ".join(self.words)
-        return {"condition": words, "models": found, INCONCLUSIVE: unsure, "status": status, "baseline": base}
-
-    def in_words(self, judged: Mapping[str, Any], rope: MaybeNumber) -> list[str]:
-        """What was found, a line for each model and condition."""
-        against = f"against {judged['baseline']!r}"
-        lines = []
-        for one in judged["models"]:
-            verdict = "fails" if one["fails"] else "passes"
-            condition = one["condition"]
-            quantity = condition.split()[0]
-            value = "not known" if one["value"] is None else f"{one['value']:.4g}"
-            lines.append(f"{verdict}: {quantity} of {one['model']!r} {against} is {value} ({condition})")
-        edge = "0" if rope is None else f"an edge of the ROPE ({rope:g})"
-        for one in judged[INCONCLUSIVE]:
-            low, high = one["low"], one["high"]
-            ends = "is not known" if None in (low, high) else f"({low:.4g} to {high:.4g}) holds {edge}"
-            lines.append(f"{INCONCLUSIVE}: the interval of {one['model']!r} {against} {ends}")
-        if self.inconclusive and not judged[INCONCLUSIVE]:
-            lines.append(f"passes: there is a verdict on every model {against}")
-        return lines
+        conditions = "; ".join(self.words)
+        judged = {"condition": conditions, "models": found, INCONCLUSIVE: unsure, "status": status, "baseline": base}
+        return {**judged, "words": words}
 
 
 def gate_of(conditions: MaybeStrings, baseline: MaybeText, rope: object) -> Gate | None:

@@ -53,7 +53,7 @@ def read(
     files: Files, estimand: Any = None, clusters: MaybeText = None, memory: MaybeText = None
 ) -> tuple[Any, Any, dict[str, Any]]:
     """The labels, the predictions, and the groups and clusters of their items."""
-    from probtruth.io.groups import read_groups
+    from probtruth.io.item_columns import read_groups
     from probtruth.io.predictions import model_files, opened_models, read_predictions
     from probtruth.line.inputs import reference_of
 

@@ -64,7 +64,7 @@ def run(
 
 def _of_several_labels(labels: list[str], files: Files, options: dict[str, Any], clusters: MaybeText) -> Any:
     """The result of labels that have a column each."""
-    from probtruth.io.groups import read_groups
+    from probtruth.io.item_columns import read_groups
     from probtruth.io.predictions import model_files
     from probtruth.line.several_labels import evaluate_labels
 

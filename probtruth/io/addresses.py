@@ -121,11 +121,10 @@ def _read(read: Callable[[str], Path], text: str) -> Path:
 
 def _failure(error: Exception) -> tuple[str, str, str]:
     """What came, what was expected and what to do, in our words for those of a store or a server."""
-    words = str(error).lower()
-    status = getattr(error, "code", None)
-    if status in (404, 410) or isinstance(error, FileNotFoundError) or re.search(r"\b404\b|not found|no such", words):
+    words = f"{getattr(error, 'code', '')} {type(error).__name__} {error}".lower()
+    if re.search(r"\b404\b|\b410\b|filenotfound|not found|no such", words):
         return "no such object", "the address of an object", "Check the address."
-    if status in (401, 403) or isinstance(error, PermissionError) or re.search(r"denied|forbidden|\b40[13]\b", words):
+    if re.search(r"\b40[13]\b|permissionerror|denied|forbidden", words):
         got = "no permission to read it (a missing or wrong key, or none for this object)"
         hint = "Check the credentials in the environment (AWS_ACCESS_KEY_ID and the like)."
         return got, "an object that may be read", hint

@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.addresses import with_column
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.groups import one_each
+from probtruth.io.item_columns import one_each
 from probtruth.io.table import Part, opened
 from probtruth.types.arguments import ExpertLabels
 

@@ -50,12 +50,6 @@ def read_json(path: StrPath) -> tuple[Any, str]:
     return parsed(read_bytes(path), name), name
 
 
-def read_objects(path: StrPath, what: str) -> Iterator[Record]:
-    """The objects in the list of a JSON file; each stands at `FILE, WHAT 3`."""
-    value, name = read_json(path)
-    return (as_object(one, f"{name}, {what} {number}") for number, one in enumerate(as_list(value, name), 1))
-
-
 def read_rows(path: StrPath, what: str) -> Iterator[Record]:
     """The objects of a file, one a line or in a list, whatever the file's extension."""
     name = shown(path)

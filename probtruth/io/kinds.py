@@ -1,6 +1,7 @@
 """What a table of labels or scores holds: the only guess in the house. What a caller says goes before it."""
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -285,8 +286,7 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
     more = " ..." if len(names) > 4 else ""
     others = ""
     if beside.labels is not None:
-        near = next((did_you_mean(name, beside.labels) for name in names if name not in beside.labels), "")
-        others = f" The labels that are named are {shortlist(beside.labels, 6)}. {near}"
+        others = f" The labels that are named are {shortlist(beside.labels, 6)}."
     return InputError(
         f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(said)}{more}",
@@ -399,38 +399,40 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
         return
     others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]
     models = of_numbers(frame, others)
-    # by their names where other columns stand between, unless a name cannot be written so
-    some = len(models) < len(others) and not any("," in name for name in models)
-    option = ("--format", "wide", *(("--model", ",".join(models)) if some else ()))
+    named: list[str] = []
+    option = "--format wide"
+    if len(models) < len(others) and not any("," in name for name in models):  # other columns stand between
+        named = models
+        option = f"--format wide --model {shlex.quote(','.join(models))}"
     if len(models) > 1:
         raise InputError(
             f"no columns {quote(model)} and {quote(score)}, but one column of numbers for each of {shortlist(models)}",
             "one row for each item and model, or the names of the models' columns",
-            f"If these are models, pass models={models if some else []!r} (command line: {' '.join(option)}); if they "
-            "are items, and rows are models, transpose=True (--transpose).",
+            f"If these are models, pass models={named!r} (command line: {option}); if they are items, and rows are "
+            "models, transpose=True (--transpose).",
             source.name,
-            option,
         )
 
 
 def neither(table: Table, how: LabelReading) -> InputError:
     """The refusal of a table in none of the forms of labels."""
     frame, source = table.head
-    columns = frame.columns
-    names = {role: how.column(role) for role in ("item", "annotator", "label")}
-    absent = next((name for name in names.values() if name not in columns), names["item"])
-    known = f"For known answers add a column {names['annotator']!r}, with one name in all rows. "
-    nested = next((column.name for column in frame if column.dtype.is_nested()), "")
+    names = [how.column(role) for role in ("item", "annotator", "label")]
+    absent = [name for name in names if name not in frame.columns]
+    hint = (
+        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column for "
+        "each annotator is the wide form (format='wide'; --format wide)."
+    )
+    if absent == names[1:2]:
+        hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"
+    nested = [column.name for column in frame if column.dtype.is_nested()]
     if nested:
         reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
-        nested = f" If {quote(nested)} holds all votes on an item: {reader}."
+        hint += f" If {quote(nested[0])} holds all votes on an item: {reader}."
     return InputError(
-        f"the columns {shortlist(columns, 12)}",
-        f"the long form (columns {names['item']!r}, {names['annotator']!r}, {names['label']!r}) or the counts form "
-        f"({names['item']!r} and, for each label, a column of non-negative integers)",
-        f"{known if {names['item'], names['label']} <= set(columns) else ''}"
-        "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); "
-        "one column for each annotator is the wide form (format='wide'; --format wide). "
-        f"{did_you_mean(absent, columns)}{nested}",
+        f"the columns {shortlist(frame.columns, 12)}",
+        f"the long form (columns {shortlist(names)}) or the counts form ({names[0]!r} and, for each label, a column of "
+        "non-negative integers)",
+        f"{hint} {did_you_mean((absent or names)[0], frame.columns)}",
         source.name,
     )

@@ -19,11 +19,10 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import MaybeText, ScoreReading, Texts
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
-from probtruth.io.table import Part, Table, opened, too_large
+from probtruth.io.table import OWN, Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import OWN
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
-from probtruth.io.truth import VOTES, annotations_of, answers_by_item
+from probtruth.io.truth import answers_of, arrays_of_answers
 from probtruth.io.vote_columns import Votes
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import lies_on_disk
@@ -36,9 +35,6 @@ NO_LABELS = (
     "the file lacks the labels behind its scores, so that what annotators share, and what is unsure about labels, is "
     "left out: evaluate the annotations themselves (command line: probtruth run), which counts it"
 )
-# Of the labels behind scores: lists by label in every row, and by label and by model in the first row of every item.
-LOSSES, LOG_PROBS = f"{OWN}losses", f"{OWN}log_probs"
-TRUTH, INFLUENCE = f"{OWN}truth", f"{OWN}influence"
 CODES = (-1, -9, -99, -999, -9999, 99, 999, 9999)  # Scores that often say that there is none
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
@@ -55,78 +51,50 @@ def write_scores(scores: Scores, path: StrPath) -> None:
         **asdict(scores.known),
         "cautions": cautions,
     }
-    table = as_table(scores)
+    arrays: dict[str, Any] = {}
     behind = scores.labels
     if behind is not None and lies_on_disk(behind.log_probs):
         cautions.append(NO_LABELS)
     elif behind is not None:
-        table = _with_labels(table, scores, behind)
+        arrays = {"losses": to_host(behind.losses), "log_probs": to_host(behind.log_probs)}
+        arrays |= {"truth": to_host(behind.truth), "influence": scores.influence, "n_votes": behind.n_votes}
         notes["estimand"] = behind.estimand
         notes["by_votes"] = behind.shares is not None and behind.estimand == "distribution"
         notes["models"] = list(scores.models)
         annotations = behind.named_annotations
         if annotations is not None:
+            arrays |= arrays_of_answers(annotations, scores.items)
             notes["labels"] = list(annotations.index.labels)
             notes["annotators"] = list(annotations.index.annotators)
-    parquet_notes.write(table, path, notes)
+    parquet_notes.write(as_table(scores), path, notes, arrays)
 
 
-def _with_labels(table: DataFrame, scores: Scores, behind: LabelsBehind) -> DataFrame:
-    """The table with what a comparison needs of the labels behind the scores."""
-    scored = ~np.isnan(scores.values)
-    of_rows = [Series(LOSSES, to_host(behind.losses)[scored]), Series(LOG_PROBS, to_host(behind.log_probs)[scored])]
-    of_items = DataFrame({"item": _names(scores.items, np.arange(len(scores.items)))})
-    of_items = of_items.with_columns(Series(TRUTH, to_host(behind.truth)))
-    if scores.influence is not None:
-        of_items = of_items.with_columns(Series(INFLUENCE, scores.influence.T))
-    if behind.n_votes is not None:
-        of_items = of_items.with_columns(Series(VOTES, behind.n_votes))
-    annotations = behind.named_annotations
-    if annotations is not None:
-        answers = answers_by_item(annotations)
-        of_items = of_items.join(answers, on="item", how="left", maintain_order="left")
-    first = polars.col("item").is_first_distinct()
-    columns = [polars.when(first).then(polars.col(name)).alias(name) for name in of_items.columns[1:]]
-    joined = table.with_columns(of_rows).join(of_items, on="item", how="left", maintain_order="left")
-    return joined.with_columns(columns)
-
-
-def _beside_labels(table: DataFrame, scores: Scores, notes: Mapping[str, Any]) -> Scores | None:
-    """The scores with the labels behind them; None where another program took rows out that hold them."""
-    of_items = table.filter(polars.col(TRUTH).is_not_null())
-    items = of_items["item"].to_list()
-    if sorted(items) != sorted(scores.items):
+def _beside_labels(arrays: Mapping[str, Any], scores: Scores, notes: Mapping[str, Any]) -> Scores | None:
+    """The scores with the labels behind them; None where another program took rows out."""
+    models = positions(notes["models"], scores.models)
+    losses = arrays["losses"][models]
+    truth = arrays["truth"]
+    if losses.shape[:2] != scores.values.shape:
         return None
-    cell = positions(scores.models, table["model"].to_list()), positions(scores.items, table["item"].to_list())
-
-    def by_model(name: str) -> np.ndarray:
-        of_rows = table[name].to_numpy()
-        values = np.full((*scores.values.shape, *of_rows.shape[1:]), np.nan)
-        values[cell] = of_rows
-        return values
-
-    losses = by_model(LOSSES)
-    of_items = of_items[np.argsort(positions(scores.items, items))]
-    truth = of_items[TRUTH].to_numpy()
     expected = np.where(truth > 0, truth * losses, 0.0).sum(2)
+    if (np.isnan(scores.values) & ~np.isnan(expected)).any():
+        return None
     if not np.allclose(expected, scores.values, SAME, SAME, equal_nan=True):
         raise ValueError("scores other than those of its labels")
-    influence = None
-    if INFLUENCE in table.columns:
-        influence = of_items[INFLUENCE].to_numpy().T[positions(notes["models"], scores.models)]
     annotations = None
     if "annotators" in notes:
-        annotations = annotations_of(of_items, Index(scores.items, tuple(notes["labels"]), tuple(notes["annotators"])))
+        index = Index(scores.items, tuple(notes["labels"]), tuple(notes["annotators"]))
+        annotations = answers_of(arrays, index)
     behind = LabelsBehind(
         label_losses=losses,
         truth=truth,
         estimand=one_of(notes["estimand"], ESTIMANDS, "estimand"),
         shares=truth if notes["by_votes"] else None,
-        n_votes=of_items[VOTES].to_numpy() if VOTES in table.columns else None,
-        log_probs=by_model(LOG_PROBS),
+        n_votes=arrays["n_votes"].astype(np.int64) if "n_votes" in arrays else None,
+        log_probs=arrays["log_probs"][models],
         annotations=annotations,
     )
-    return replace(scores, labels=behind, influence=influence)
+    return replace(scores, labels=behind, influence=arrays["influence"][models] if "influence" in arrays else None)
 
 
 def as_table(scores: Scores) -> DataFrame:
@@ -297,13 +265,13 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNum
     need_columns(table.columns, columns, table.name)
     parts = table.rows([*columns.values(), kind.score])
     scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
-    if TRUTH not in table.columns or kind.score != "score":
+    had_labels = "models" in notes or any(name.startswith(OWN) for name in table.columns)
+    if not had_labels or kind.score != "score":
         return scores
     with_labels = None
-    if notes and not on_disk:
-        rows = polars.concat([frame for frame, _ in table.rows()])
+    if "arrays" in notes and parquet_notes.ARRAYS in table.columns and not on_disk:
         try:
-            with_labels = _beside_labels(rows, scores, notes)
+            with_labels = _beside_labels(parquet_notes.arrays_of(table, notes), scores, notes)
         except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
             raise parquet_notes.damaged(str(error), table.name) from None
     return with_labels or replace(scores, cautions=(*scores.cautions, NO_LABELS))

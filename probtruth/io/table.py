@@ -24,6 +24,7 @@ from probtruth.io.tables.read import files_of, parts_of_text
 from probtruth.io.tools import tool_of
 from probtruth.kernels.host import free_memory
 
+OWN = "probtruth: "  # How a column begins that probtruth writes beside those of a table
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
 COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
 
@@ -176,7 +177,8 @@ class FileTable(Table):
 
     @cached_property
     def head(self) -> Part:
-        return next(iter(self.rows()))
+        of_others = [name for name in self.columns if not name.startswith(OWN)] if self.binaries else None
+        return next(iter(self.rows(of_others)))
 
     @cached_property
     def columns(self) -> list[str]:  # type: ignore[override]
@@ -188,11 +190,11 @@ class FileTable(Table):
         return texts + sum(8.0 * own.n_rows * len(own.columns) for own in self.binaries)
 
     def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
-        # a text is parsed once and held; columns of a large binary file are decoded where they are needed
-        if self.batched or sum(own.n_rows for own in self.binaries) > binary.ROWS:
+        # a text is parsed once and held; columns of a binary file are decoded where they are needed
+        if self.batched or self.binaries:
             return self._parts(columns)
         if not self.held:
-            self.held.extend(self._parts(columns))
+            self.held.extend(self._parts(None))
         return self.held
 
     def _parts(self, columns: MaybeStrings) -> Iterator[Part]:

@@ -22,21 +22,26 @@ NAMES = {
     "*__*.jsonl": "lm-eval",
 }  # Names of files in a folder that say which tool wrote them, whatever their first object has
 MOST_LOOKED_AT = 20  # How many files of each kind in a folder are looked at
-SIGNS: dict[str, tuple[set[str], ...]] = {
-    "inspect": ({"status", "eval"},),
-    "helm": ({"instance_id", "stats"},),
-    "lm-eval": ({"doc_id", "filtered_resps"}, {"doc_id", "doc_hash"}, {"doc_id", "metrics"}),
-    "label-studio": ({"data", "annotations"},),
-    "argilla": ({"fields", "responses"},),
-    "prodigy": ({"_input_hash", "answer"},),
-    "chaosnli": ({"label_counter"}, {"annotator_labels"}, {"label_count"}),
-    "promptfoo": ({"promptIdx", "testIdx"},),
-    "alpaca-eval": ({"generator_1", "generator_2", "preference"},),
-    "every-eval-ever": ({"evaluation_id", "sample_id", "evaluation"},),
-    "potato": ({"id", "label_annotations"},),
-    "labelbox": ({"data_row", "projects"},),
-    "lewidi": ({"annotators", "annotations"},),
-}  # The keys by which a JSON object of each tool is known: any of these sets
+# The keys by which a JSON object of each tool is known.
+SIGNS = """
+inspect: status eval
+helm: instance_id stats
+lm-eval: doc_id filtered_resps
+lm-eval: doc_id doc_hash
+lm-eval: doc_id metrics
+label-studio: data annotations
+argilla: fields responses
+prodigy: _input_hash answer
+chaosnli: label_counter
+chaosnli: annotator_labels
+chaosnli: label_count
+promptfoo: promptIdx testIdx
+alpaca-eval: generator_1 generator_2 preference
+every-eval-ever: evaluation_id sample_id evaluation
+potato: id label_annotations
+labelbox: data_row projects
+lewidi: annotators annotations
+""".strip()
 
 
 def tool_of(path: StrPath) -> MaybeText:
@@ -77,8 +82,9 @@ def _of_value(value: Any) -> MaybeText:
     if not isinstance(value, Mapping):
         return None
     keys = set(value)
-    for tool, signs in SIGNS.items():
-        if any(sign <= keys for sign in signs):
+    for line in SIGNS.splitlines():
+        tool, _, sign = line.partition(": ")
+        if keys.issuperset(sign.split()):
             return tool
     if "id" in keys and keys & {"text", "data"} and isinstance(value.get("label"), list):
         return "doccano"
@@ -87,8 +93,8 @@ def _of_value(value: Any) -> MaybeText:
         inner = inner.get("results")
     if isinstance(inner, list) and inner:
         return _of_value(inner[0])
-    first = next(iter(value.values()), None)
-    return "lewidi" if isinstance(first, Mapping) and SIGNS["lewidi"][0] <= set(first) else None
+    first = next(iter(value.values()), None)  # of LeWiDi's object of items
+    return "lewidi" if isinstance(first, Mapping) and {"annotators", "annotations"} <= set(first) else None
 
 
 def _of_folder(folder: Path) -> MaybeText:

@@ -1,6 +1,6 @@
 """Soft labels as a file: the items, one column of probability for each label, and how they were made."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,26 +9,23 @@ import numpy as np
 import polars
 from polars import DataFrame, Series, String
 
-from probtruth import check
-from probtruth.check import Source, Texts, one_of, shortlist
-from probtruth.check_arrays import as_floats, distributions, surely_simplex
+from probtruth import frames
+from probtruth.check import Source, Strings, Texts, one_of, shortlist
+from probtruth.check_arrays import distributions, surely_simplex
 from probtruth.errors import InputError
+from probtruth.frames import as_series
 from probtruth.io.kinds import Soft
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
-from probtruth.io.table import Table
+from probtruth.io.table import OWN, Table
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import OWN
-from probtruth.io.tables.wide import REPEATED, Convert, check_rows, fill, items_of, suspects
+from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
 from probtruth.types.annotations import Counts
 from probtruth.types.arguments import ESTIMANDS, Estimand, StrPath
 
-VOTES = f"{OWN}votes"  # The column of the numbers of votes
-EVIDENCE = OWN + "{}: "  # How columns of other evidence of the classes begin
-# Lists: the label of every annotation of an item, and who gave it, as positions among the labels and the annotators.
-ANSWERS, ANNOTATORS = f"{OWN}answers", f"{OWN}annotators"
+EVIDENCE = "evidence: "  # How the names of arrays of other evidence of the classes begin
 
 
 def write_soft(truth: Truth, path: StrPath) -> None:
@@ -41,49 +38,62 @@ def write_soft(truth: Truth, path: StrPath) -> None:
         raise InputError(
             "a label called 'item'", "other names", "Rename that label: it is the name of the items' column."
         )
-    annotations = truth.annotations
-    votes_are = None
-    if annotations is not None:
-        votes_are = "counts" if annotations.annotator is None else "long"
     notes = {
         "content": "soft labels",
         "method": truth.method,
         "estimand": truth.estimand,
         "positional_items": truth.index.positional_items,
         "positional_labels": truth.index.positional_labels,
-        "marginals": truth.marginals,
         "evidence": list(truth.evidence),
         "diagnostics": _plain(truth.diagnostics),
-        "annotations": votes_are,
         "annotators": list(truth.index.annotators),
     }
+    probs = to_host(truth.probs)
     labels = truth.index.labels
-    columns = {"item": Series(list(truth.index.items), dtype=String)}
-    tables = {"": to_host(truth.probs)}
-    if Path(path).suffix.lower() != ".csv":
-        tables |= {EVIDENCE.format(name): table for name, table in truth.evidence.items()}
-        if truth.shares is not None:
-            tables[OWN] = truth.shares
-    for start, table in tables.items():
-        columns |= {start + label: Series(table[:, at]) for at, label in enumerate(labels)}
-    frame = DataFrame(columns)
+    columns = {label: Series(probs[:, at]) for at, label in enumerate(labels)}
+    frame = DataFrame({"item": Series(list(truth.index.items), dtype=String), **columns})
     if Path(path).suffix.lower() == ".csv":
         names = (*truth.index.items, *labels)
         write_new_csv(frame, path, names, "Write Parquet: end the path in .parquet.")
         return
-    if truth.n_votes is not None:
-        frame = frame.with_columns(Series(VOTES, truth.n_votes))
-    if annotations is not None and annotations.annotator is not None:
-        frame = frame.join(answers_by_item(annotations), on="item", how="left", maintain_order="left")
-    parquet_notes.write(frame, path, notes)
+    arrays = {"shares": truth.shares, "n_votes": truth.n_votes, "marginals": truth.marginals}
+    arrays |= {EVIDENCE + name: table for name, table in truth.evidence.items()}
+    if truth.annotations is not None:
+        arrays |= arrays_of_answers(truth.annotations, truth.index.items)
+    parquet_notes.write(frame, path, notes, arrays)
 
 
-def answers_by_item(annotations: Annotations) -> DataFrame:
-    """For each item the labels of its annotations and who gave them, as lists of positions."""
-    codes = {ANSWERS: annotations.label, ANNOTATORS: annotations.annotator}
-    items = Series("item", list(annotations.index.items), dtype=String)[annotations.item]
-    rows = DataFrame([items, *DataFrame(codes).cast(polars.UInt32)])
-    return rows.group_by("item", maintain_order=True).agg(polars.all())
+def arrays_of_answers(annotations: Annotations, items: Strings) -> dict[str, np.ndarray]:
+    """The annotations of these items: how many there are of each label, or the item, annotator and label of each."""
+    place = frames.positions(as_series(annotations.index.items), as_series(items))
+    if annotations.annotator is None:
+        return {"votes": annotations.counts()[place >= 0]}
+    item = place[annotations.item]
+    rows = item >= 0
+    return {"item": item[rows], "annotator": annotations.annotator[rows], "label": annotations.label[rows]}
+
+
+def answers_of(arrays: Mapping[str, np.ndarray], index: Index, excluded: Texts = ()) -> Annotations | None:
+    """The annotations in such arrays; None where there are none."""
+    if "votes" in arrays:
+        _need_shape(arrays["votes"], (len(index.items), len(index.labels)))
+        return Counts(index=index, votes=arrays["votes"].astype(np.int64))
+    if "item" not in arrays:
+        return None
+    codes = {}
+    for what, names in (("item", index.items), ("label", index.labels), ("annotator", index.annotators)):
+        own = arrays[what].astype(np.int64)
+        _need_shape(own, arrays["item"].shape)
+        if own.min(initial=0) < 0 or own.max(initial=0) >= len(names):
+            raise ValueError(f"an unknown {what}")
+        codes[what] = own
+    once = np.ones(len(codes["item"]), np.int64)
+    return Annotations(codes["item"], codes["label"], codes["annotator"], once, index, excluded)
+
+
+def _need_shape(array: np.ndarray, shape: Sequence[int]) -> None:
+    if array.shape != tuple(shape):
+        raise ValueError(f"an array of shape {array.shape} in place of {shape}")
 
 
 def check_soft_out(path: StrPath) -> None:
@@ -120,17 +130,13 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
             )
         check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
 
-    def numbers(start: str, convert: Convert) -> np.ndarray:
-        """The numbers in the columns of the labels, in the order of the index."""
-        columns = [start + kind.labels[label] for label in ordered]
-        values = empty_array((len(rows), len(labels)), on_disk)
-        fill(values, rows, len(rows), table.rows([*kind.columns[:1], *columns]), columns, convert, refuse)
-        return values
-
-    probs = numbers("", lambda cells: (cells, surely_simplex(cells)))
+    probs = empty_array((len(rows), len(labels)), on_disk)
+    columns = [kind.labels[label] for label in ordered]
+    parts = table.rows([*kind.columns[:1], *columns])
+    fill(probs, rows, len(rows), parts, columns, lambda cells: (cells, surely_simplex(cells)), refuse)
     notes = parquet_notes.of(table)
     lost = [name for name in table.columns if name.startswith(OWN)]
-    if lost and not notes:
+    if lost and "arrays" not in notes:
         raise InputError(
             f"soft labels whose notes another program dropped (columns {shortlist(lost, 2)} remain)",
             "the file as `probtruth truth` wrote it, or probabilities alone",
@@ -146,68 +152,46 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     try:
         if (items, tuple(labels)) != (index.items, index.labels):
             raise ValueError("items or labels in another order than they were written")
-        evidence: Any = notes.get("evidence", ())
-        tables = {name: numbers(EVIDENCE.format(name), lambda cells: (cells, True)) for name in evidence}
-        shares = None
-        if OWN + labels[0] in table.columns:
-            shares = numbers(OWN, lambda cells: (cells, True))
-        votes = None
-        if VOTES in table.columns:
-            votes = np.concatenate([frame[VOTES].cast(polars.Int64).to_numpy() for frame, _ in table.rows([VOTES])])
-        restored = replace(_restored(truth, notes, shares, votes), evidence=tables)
-        if notes.get("annotations") is None:
-            return restored
-        if notes["annotations"] == "counts":
-            return replace(restored, annotations=_counts(restored))
-        answers = [frame.select(ANSWERS, ANNOTATORS) for frame, _ in table.rows([ANSWERS, ANNOTATORS])]
-        left_out: Any = restored.diagnostics.get("excluded_annotators", ())
-        return replace(restored, annotations=annotations_of(polars.concat(answers), restored.index, left_out))
-    except (KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
+        return _restored(truth, notes, parquet_notes.arrays_of(table, notes) if lost else {})
+    except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:
         raise parquet_notes.damaged(str(error), source.name) from None
 
 
-def _restored(truth: Truth, notes: Mapping[str, Any], shares: np.ndarray | None, votes: np.ndarray | None) -> Truth:
+def _restored(truth: Truth, notes: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Truth:
+    """The truth with what the file says of it."""
+    votes = arrays.get("n_votes")
+    shares = arrays.get("shares")
+    marginals = arrays.get("marginals")
+    evidence = {name: arrays[EVIDENCE + name] for name in notes["evidence"]}
+    for array, shape in (
+        (votes, truth.probs.shape[:1]),
+        (shares, truth.probs.shape),
+        (marginals, truth.probs.shape[1:]),
+    ):
+        if array is not None:
+            _need_shape(array, shape)
+    for array in evidence.values():
+        _need_shape(array, truth.probs.shape)
     if votes is not None and (votes < 0).any():
         raise ValueError("a negative number of votes")
     if shares is not None:
         voted = shares if votes is None else shares[votes > 0]
         if len(voted):
             distributions(voted, lambda row: f"row {row + 1}", "vote shares")
-    marginals = None
-    if notes["marginals"] is not None:
-        marginals = as_floats(notes["marginals"], "label", "marginals")
-        check.length(len(marginals), len(truth.index.labels), "marginals")
     positional: Any = {name: notes[name] is True for name in ("positional_items", "positional_labels")}
-    diagnostics = notes.get("diagnostics", {})
+    index = replace(truth.index, annotators=tuple(notes["annotators"]), **positional)
+    diagnostics = {name: tuple(one) if isinstance(one, list) else one for name, one in notes["diagnostics"].items()}
     return replace(
         truth,
-        index=replace(truth.index, annotators=tuple(notes.get("annotators", ())), **positional),
-        diagnostics={name: tuple(value) if isinstance(value, list) else value for name, value in diagnostics.items()},
+        index=index,
         method=str(notes["method"]),
+        diagnostics=diagnostics,
         shares=shares,
-        n_votes=votes,
+        n_votes=None if votes is None else votes.astype(np.int64),
         marginals=marginals,
+        evidence=evidence,
+        annotations=answers_of(arrays, index, diagnostics.get("excluded_annotators", ())),
     )
-
-
-def _counts(truth: Truth) -> Annotations:
-    """The counts that a truth was inferred from, by the shares of the votes."""
-    if truth.shares is None or truth.n_votes is None:
-        raise ValueError("counts without shares of votes")
-    votes = np.rint(np.nan_to_num(truth.shares) * truth.n_votes[:, None]).astype(np.int64)
-    return Counts(index=truth.index, votes=votes)
-
-
-def annotations_of(answers: DataFrame, index: Index, excluded: Texts = ()) -> Annotations:
-    """The annotations in lists, one row an item of the index; lists of two lengths in a row are an error of polars."""
-    lists = answers.select(ANSWERS, ANNOTATORS).with_row_index("row")
-    rows = lists.explode(ANSWERS, ANNOTATORS).drop_nulls().cast(polars.Int64)
-    item, label, annotator = (column.to_numpy() for column in rows)
-    for codes, names in ((label, index.labels), (annotator, index.annotators)):
-        if codes.max(initial=0) >= len(names):
-            raise ValueError("annotations with an unknown label or annotator")
-    once = np.ones(len(item), np.int64)
-    return Annotations(item, label, annotator, once, index, excluded)
 
 
 def _plain(diagnostics: Mapping[str, object]) -> dict[str, object]:

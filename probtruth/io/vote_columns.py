@@ -26,23 +26,24 @@ class Votes:
 
 
 # The columns of the two models of a vote, the preferred one first where nothing says who won.
-VOTE_PAIRS = (
-    ("model_a", "model_b"),
-    ("model_1", "model_2"),
-    ("model_left", "model_right"),
-    ("left_model", "right_model"),
-    ("generator_1", "generator_2"),
-    ("left", "right"),
-    ("chosen_model", "rejected_model"),
-)
+VOTE_PAIRS = """
+model_a model_b
+model_1 model_2
+model_left model_right
+left_model right_model
+generator_1 generator_2
+left right
+chosen_model rejected_model
+""".strip()
 SIDES = ("left", "right", "winner")  # What tells that a table holds votes
+# The names by which the column of each other role is known.
 VOTE_COLUMNS = {
-    "left": (),
-    "right": (),
-    "winner": ("winner", "preference", "preferred", "vote", "outcome", "g1_winner"),
-    "item": ("item", "prompt", "prompt_id", "question_id", "instruction", "question", "conversation_id", "task_id"),
-    "annotator": ("annotator", "judge", "worker", "worker_id", "user", "user_id", "rater", "judge_hash", "evaluator"),
-    "group": (),
+    "left": "",
+    "right": "",
+    "winner": "winner preference preferred vote outcome g1_winner",
+    "item": "item prompt prompt_id question_id instruction question conversation_id task_id",
+    "annotator": "annotator judge worker worker_id user user_id rater judge_hash evaluator",
+    "group": "",
 }
 
 
@@ -63,10 +64,11 @@ def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxy
         said = named.get(role)
         if said is not None and role in SIDES:
             one_of(said, tuple(columns), f"column of {role}")
-        roles[role] = said if said is not None else next((lower[name] for name in names if name in lower), None)
+        roles[role] = said if said is not None else next((lower[name] for name in names.split() if name in lower), None)
     left = roles["left"]
     right = roles["right"]
-    for first, second in VOTE_PAIRS:
+    for pair in VOTE_PAIRS.splitlines():
+        first, second = pair.split()
         if left is None and right is None and first in lower and second in lower:
             left = lower[first]
             right = lower[second]

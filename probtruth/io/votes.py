@@ -28,13 +28,14 @@ from probtruth.types.score_rows import partition_of
 LEFT, RIGHT, TIE = 1, -1, 0
 FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
 PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
-BOTH_BAD = ("tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)")
+BOTH_BAD = ["tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)"]
 # What the winner's cell may say, in lower case
 ANSWERS = {
-    **dict.fromkeys(("model_a", "a", "left", "model_1", "first", "win", "[[a]]"), LEFT),
-    **dict.fromkeys(("model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]"), RIGHT),
-    **dict.fromkeys(("tie", "draw", "both", "equal", "same", "neither", "[[c]]", *BOTH_BAD), TIE),
-    **{"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE},  # as AlpacaEval writes
+    **dict.fromkeys(
+        ["model_a", "a", "left", "model_1", "first", "win", "[[a]]", "1", "1.0"], LEFT
+    ),  # numbers as AlpacaEval writes them
+    **dict.fromkeys(["model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]", "2", "2.0"], RIGHT),
+    **dict.fromkeys(["tie", "1.5", "0", "0.0", *["draw", "both", "equal", "same", "neither", "[[c]]"], *BOTH_BAD], TIE),
     "error": FAILED,
     "": BLANK,
 }

@@ -90,7 +90,7 @@ def test_what_is_not_known_fails():
     gate = gate_of(["p_better > 0.9"], None, None)
     found = gate.judged(PAIRS, MODELS, None)
     assert (found["models"][1]["value"], found["models"][1]["fails"]) == (None, True)
-    assert "not known" in gate.in_words(found, None)[1]
+    assert "not known" in found["words"][1]
 
 
 def test_an_unknown_baseline():

@@ -4,8 +4,7 @@ import pytest
 import typer
 
 from probtruth.cli import app
-from probtruth.cli.help import WIDTH
-from probtruth.cli.options import PANELS
+from probtruth.cli.options import PANELS, WIDTH
 
 COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 

@@ -11,7 +11,6 @@ from probtruth.cli import app
 COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
 WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+(?:,[^\s,;)]+)*")
 PROSE = {"or", "and", "to", "with", "of", "is", "for", "says", "in", "go"}  # What follows an option that is only named
-RUN = re.compile(r"Run: (probtruth .+)$")
 
 
 def values_of(command: str) -> dict[str, int]:
@@ -27,15 +26,9 @@ def hint_of(message: str) -> str:
     return message.partition("Hint: ")[2] or message
 
 
-def whole_command(message: str) -> list[str] | None:
-    """The words of `Run: probtruth ...`, without the program."""
-    match = RUN.search(message.strip())
-    return None if match is None else shlex.split(match[1])[1:]
-
-
 def options_in(message: str, command: str) -> list[tuple[str, ...]]:
     """The options that a hint proposes for a command, with their values; those side by side are one proposal."""
-    text = RUN.sub("", hint_of(message))
+    text = hint_of(message)
     values = values_of(command)
     found: list[tuple[str, ...]] = []
     end = -1

@@ -11,7 +11,7 @@ from typing import Any
 import polars
 import pytest
 from hint_files import write_all
-from proposals import options_in, whole_command, with_options
+from proposals import options_in, with_options
 
 from probtruth.cli import main
 
@@ -124,7 +124,7 @@ CASES = {
     "a metric": Case("compare helm", {"--score exact_match": rule_is("exact_match")}),
     "the metric of a task": Case(
         "compare logs --metric acc --task arc --task mt --higher-is-better",
-        {"Run": any_result, "--metric mt=bleu": any_result},
+        {"--metric mt=bleu": any_result},
     ),
     "metrics that count in two ways": Case(
         "compare logs --metric arc=acc --metric mt=ter",
@@ -199,7 +199,6 @@ CASES = {
     "a board": Case(
         "compare board.csv --item benchmark --higher-is-better",
         {
-            "Run": lambda found: {row["model"] for row in found["models"]} == {"ours", "theirs"},
             "--format wide": lambda found: {row["model"] for row in found["models"]} == {"ours", "theirs"},
             "--transpose": lambda found: {row["model"] for row in found["models"]} == {f"t{n}" for n in range(6)},
         },
@@ -353,10 +352,6 @@ def covers(proposal: str, words: str) -> bool:
 
 def then(case: Case, proposal: str, found: dict[str, tuple[str, ...]], words: list[str], message: str) -> list[str]:
     """The command that follows the proposal."""
-    if proposal == "Run":
-        whole = whole_command(message)
-        assert whole is not None, message
-        return whole
     fits = [options for text, options in found.items() if covers(proposal, text)]
     assert fits or proposal in message, f"{proposal} is not proposed: {message}"
     filled = (case.fill or {}).get(proposal)

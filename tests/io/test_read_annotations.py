@@ -137,7 +137,7 @@ ERRORS = {
     "blank item": ("item,a\n ,1\n", {}, ["line 2, column 'item': got a blank cell"]),
     "pair twice": ("item,annotator,label\nx,a,1\nx,a,2\n", {}, ["line 3: got item 'x', annotator 'a' twice"]),
     "unknown label": ("item,annotator,label\nx,a,cta\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),
-    "unknown count": ("item,cta\nx,1\n", {"labels": ["cat", "dog"]}, ["'cta'", "Did you mean 'cat'?"]),
+    "unknown count": ("item,cta\nx,1\n", {"labels": ["cat", "dog"]}, ["'cta'", "that are named are 'cat', 'dog'"]),
     "labels twice": ("item,annotator,label\nx,a,cat\n", {"labels": ["cat", "cat"]}, ["label 'cat' more than once"]),
 }
 

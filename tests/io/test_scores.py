@@ -10,7 +10,9 @@ import pytest
 
 from probtruth.errors import InputError
 from probtruth.io.scores import read_scores, write_scores
-from probtruth.types import RuleFacts, Scores
+from probtruth.line.score import score
+from probtruth.truth.infer import infer_truth
+from probtruth.types import Annotations, Predictions, RuleFacts, Scores
 
 FRAME = {
     "item": ["10", "9", "9", "10", "8"],
@@ -93,6 +95,21 @@ def test_damaged_metadata(tmp_path: Path) -> None:
         frame.write_parquet(tmp_path / "s.parquet", metadata={"probtruth": notes})
         with pytest.raises(InputError, match="metadata that cannot be used"):
             read_scores(tmp_path / "s.parquet")
+
+
+@pytest.mark.parametrize("change", ["a row", "the notes", "the labels", "nothing"])
+def test_labels_behind_scores_that_another_program_took_out(tmp_path: Path, change: str) -> None:
+    rows = {"item": ["a", "a", "b", "b"], "annotator": ["x", "y"] * 2, "label": ["p", "q", "p", "p"]}
+    models = {name: [[0.5, 0.5], [low, 1 - low]] for name, low in (("m", 0.4), ("n", 0.2))}
+    predictions = Predictions.from_probs(models, items=["a", "b"], labels=["p", "q"])
+    path = tmp_path / "s.parquet"
+    write_scores(score(predictions, infer_truth(Annotations.from_long(rows))), path)
+    frame, notes = polars.read_parquet(path), polars.read_parquet_metadata(path)["probtruth"]
+    left = {"a row": frame[:-1], "the labels": frame.drop("probtruth: arrays")}.get(change, frame)
+    left.write_parquet(path, metadata={} if change == "the notes" else {"probtruth": notes})
+    read = read_scores(path, higher_is_better=False)
+    assert (read.labels is None) == (change != "nothing")
+    assert any("lacks the labels behind its scores" in line for line in read.cautions) == (change != "nothing")
 
 
 def test_gpqa_diamond(data: Path) -> None:

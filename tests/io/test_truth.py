@@ -49,7 +49,7 @@ class TestParquet:
         write_soft(truth, tmp_path / "soft.parquet")
         frame = polars.read_parquet(tmp_path / "soft.parquet")
         assert frame.columns[:3] == ["item", "cat", "dog"]
-        assert frame.columns[3:] == ["probtruth: cat", "probtruth: dog", "probtruth: votes"]
+        assert frame.columns[3:] == ["probtruth: arrays"]
         assert frame["item"].to_list() == ["007", "10", "9"]
         notes = json.loads(polars.read_parquet_metadata(tmp_path / "soft.parquet")["probtruth"])
         assert (notes["method"], notes["estimand"]) == ("dirichlet", "distribution")
@@ -114,35 +114,48 @@ def test_the_estimand_of_the_file_and_of_the_caller(tmp_path: Path, truth: Truth
 
 
 FRAME = polars.DataFrame({"item": ["a", "b"], "x": [0.5, 1.0], "y": [0.5, 0.0]})
-NOTES = {"method": "m", "estimand": "class", "positional_items": False, "positional_labels": False, "marginals": None}
-VOTES = {"probtruth: votes": [1, 2], "probtruth: x": [0.5, 1.0], "probtruth: y": [0.5, 0.0]}
+NOTES = {
+    "method": "m",
+    "estimand": "class",
+    "positional_items": False,
+    "positional_labels": False,
+    "evidence": [],
+    "annotators": ["ann", "bob"],
+    "diagnostics": {},
+}
+VOTES = {"n_votes": [1, 2], "shares": [[0.5, 0.5], [1.0, 0.0]]}
+ANSWERS = {"item": [0, 1, 1], "annotator": [0, 0, 1], "label": [1, 0, 0]}
 
 
 @pytest.mark.parametrize(
-    ("metadata", "votes", "message"),
+    ("metadata", "arrays", "message"),
     [
-        ({"probtruth": "{"}, None, "metadata that cannot be used"),
-        ({"probtruth": "[" * 100_000}, None, "metadata that cannot be used"),
-        ({"probtruth": "{}"}, None, None),
-        ({"probtruth": json.dumps({"method": "m"})}, None, "metadata that cannot be used"),
-        ({"probtruth": json.dumps(NOTES | {"estimand": "opinion"})}, None, "estimand 'opinion', expected one of"),
-        ({"probtruth": json.dumps(NOTES | {"marginals": [1.0]})}, None, "metadata that cannot be used"),
-        (None, VOTES | {"probtruth: votes": [-1, 2]}, "metadata that cannot be used"),
-        (None, VOTES | {"probtruth: x": [0.5, 2.0]}, "metadata that cannot be used"),
-        (None, {"probtruth: x": [0.5, 1.0]}, "metadata that cannot be used"),
-        (None, VOTES, None),
+        ("{", {}, "metadata that cannot be used"),
+        ("[" * 100_000, {}, "metadata that cannot be used"),
+        ("{}", {}, None),
+        ({"method": "m"}, {}, "metadata that cannot be used"),
+        (NOTES | {"estimand": "opinion"}, {}, "estimand 'opinion', expected one of"),
+        (NOTES | {"arrays": {"n_votes": [3]}}, VOTES, "metadata that cannot be used"),
+        (NOTES | {"evidence": ["other"]}, VOTES, "metadata that cannot be used"),
+        (NOTES, VOTES | {"marginals": [1.0]}, "metadata that cannot be used"),
+        (NOTES, VOTES | {"n_votes": [-1, 2]}, "metadata that cannot be used"),
+        (NOTES, VOTES | {"n_votes": [1]}, "metadata that cannot be used"),
+        (NOTES, VOTES | {"shares": [[0.5, 0.5], [2.0, 0.0]]}, "metadata that cannot be used"),
+        (NOTES, ANSWERS | {"item": [0, 1, 2]}, "metadata that cannot be used"),
+        (NOTES, ANSWERS | {"label": [0, -1, 1]}, "metadata that cannot be used"),
+        (NOTES, ANSWERS | {"annotator": [0, 1]}, "metadata that cannot be used"),
+        (NOTES, VOTES | ANSWERS, None),
     ],
 )
 def test_damaged_metadata_is_an_error(
-    tmp_path: Path, metadata: dict[str, str] | None, votes: dict[str, list[float]] | None, message: str | None
+    tmp_path: Path, metadata: str | dict[str, object], arrays: dict[str, list], message: str | None
 ) -> None:
     path = tmp_path / "t.parquet"
-    if metadata is None:
-        parquet_notes.write(
-            FRAME.with_columns(**{name: polars.Series(own) for name, own in votes.items()}), path, NOTES
-        )
-    else:
-        FRAME.write_parquet(path, metadata=metadata)
+    parquet_notes.write(FRAME, path, NOTES, arrays)
+    notes = json.loads(polars.read_parquet_metadata(path)["probtruth"])
+    shapes = {"arrays": notes["arrays"]} if arrays else {}
+    text = metadata if isinstance(metadata, str) else json.dumps(shapes | metadata)
+    polars.read_parquet(path).write_parquet(path, metadata={"probtruth": text})
     if message is None:
         assert read_soft(path).probs.tolist() == [[0.5, 0.5], [1.0, 0.0]]
     else:

@@ -50,7 +50,7 @@ def tables(suffix: str, folder: Path) -> tuple[Path, dict[str, Path]]:
 def test_each_file_is_parsed_once(suffix: str, tmp_path: Path, counted: Any) -> None:
     votes, models = tables(suffix, tmp_path)
     calls = [
-        counted(csv_text, "parse", lambda data, separator, name, *_: name),
+        counted(csv_text, "parse", lambda pieces, usual, name, *_: name),
         counted(json_lines, "parse", lambda data, name, *_: name),
         counted(binary, "opened", str),
     ]
@@ -111,7 +111,7 @@ def test_each_frame_is_converted_once(counted: Any) -> None:
 
 
 def test_short_and_long_rows_of_a_csv_that_cancel(tmp_path: Path) -> None:
-    """The number of separators is right in all, which the quick parser goes by: a short row was filled up."""
+    """The number of separators is right in all: a short row was filled up."""
     path = tmp_path / "t.csv"
     path.write_text("item,x,y\na,1,2\nb,1\nc,1,2,3\n")
     with pytest.raises(pt.InputError, match="line 3: got 2 cells, expected 3"):
@@ -124,6 +124,7 @@ def test_short_and_long_rows_of_a_csv_that_cancel(tmp_path: Path) -> None:
 def test_an_inch_mark_does_not_hold_the_rest_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One quotation mark inside a cell: every later part was kept in memory until the end."""
     monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 4000)
+    monkeypatch.setattr("probtruth.io.tables.csv_text.CELLS", 1)
     path = tmp_path / "t.csv"
     rows = [f"q{n},{0.5},{0.5},pipe" for n in range(2000)]
     rows[3] = 'q3,0.5,0.5,5" pipe'

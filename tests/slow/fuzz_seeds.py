@@ -16,7 +16,7 @@ import polars
 import probtruth as pt
 from probtruth.io import loaders
 from probtruth.io.formats import LabelReading
-from probtruth.io.groups import read_groups
+from probtruth.io.item_columns import read_groups
 from probtruth.io.output.folder import is_result
 from probtruth.io.scores import read_scores, write_scores
 from probtruth.io.truth import write_soft

@@ -306,6 +306,9 @@ def group_weights(values: object, names: Sequence[str], sizes: GroupInts) -> np.
     """The weights of the groups; by default each weighs what it has of the items."""
     if values is None:
         return sizes / sizes.sum()
+    if isinstance(values, str):
+        check.one_of(values, ("equal",), "weights")
+        return np.full(len(names), 1 / len(names))
     if not isinstance(values, Mapping):
         raise InputError(f"weights {values!r}", "weights by name", "Pass a dict {group: weight}.")
     table = {name_text(name): value for name, value in values.items()}

@@ -5,13 +5,19 @@ items that are not the same under one name are dropped for all models, and `audi
 lacks. What cannot be used is an `InputError`.
 """
 
-from probtruth.io.loaders.annotation_tools import read_argilla, read_label_studio, read_prodigy
-from probtruth.io.loaders.chaosnli import read_chaosnli
-from probtruth.io.loaders.exports import read_doccano, read_labelbox, read_lewidi, read_potato
+from probtruth.io.loaders.annotation_tools import (
+    read_argilla,
+    read_chaosnli,
+    read_doccano,
+    read_label_studio,
+    read_labelbox,
+    read_lewidi,
+    read_potato,
+    read_prodigy,
+)
 from probtruth.io.loaders.helm import read_helm
 from probtruth.io.loaders.inspect_logs import read_inspect
-from probtruth.io.loaders.lm_eval import read_lm_eval_samples
-from probtruth.io.loaders.lm_eval_choices import read_lm_eval_choices
+from probtruth.io.loaders.lm_eval import read_lm_eval_choices, read_lm_eval_samples
 from probtruth.io.loaders.results import read_alpaca_eval, read_every_eval_ever, read_promptfoo
 
 __all__ = (

@@ -1,6 +1,7 @@
-"""What harnesses log one by one, put side by side: repeated samples refused, other questions left out.
+"""What tools log or export one by one, side by side: answers of models as scores, those of annotators as annotations.
 
-Which files a loader reads: one, several, a folder of them, or some for each model.
+Repeated samples are refused, other questions left out. Which files a loader reads: one, several, a folder of them, or
+some for each model.
 """
 
 import hashlib
@@ -18,8 +19,8 @@ from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
 from probtruth.redaction import redacted
-from probtruth.types import Audit, Scores, orientation
-from probtruth.types.arguments import Files
+from probtruth.types import Annotations, Audit, Scores, orientation
+from probtruth.types.arguments import Files, GivenNames, StrPath
 from probtruth.types.index import sort_names
 
 
@@ -107,11 +108,8 @@ def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_be
     columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
     notes: Texts = ()
     if different:
-        elsewhere = _varying((str(one.content), one.item) for one in samples)
-        moved = any(one.content in elsewhere for one in samples if one.item in different)
         left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
-        ids = ", some of which stand under other ids" if moved else ""
-        notes = (f"{left_out}: under the same id, models have different questions{ids}",)
+        notes = (f"{left_out}: under the same id, models have different questions",)
         if len(set(columns["item"])) < 2:
             raise InputError(
                 notes[0],
@@ -206,3 +204,68 @@ def _paths(file: object, patterns: Texts) -> list[Path]:
             raise InputError("a folder without such files", " or ".join(patterns), "Check the path.", shown(one))
         paths += sorted(inside)
     return paths
+
+
+class Vote(NamedTuple):
+    """What one annotator answered to one question on one item; `label` as it stands in the file, None if skipped."""
+
+    item: str
+    annotator: str
+    label: Any
+    question: str
+    where: str
+
+
+def annotations_of(
+    votes: Iterable[Vote], question: MaybeText, labels: GivenNames, option: str, path: StrPath
+) -> Annotations:
+    """The votes on one question as annotations; `option` names the argument that chooses the question."""
+    name = shown(path)
+    everything = list(votes)
+    votes = [vote for vote in everything if vote.label is not None]
+    if not votes:
+        raise InputError(
+            "no label",
+            "at least one",
+            "Check that the export has annotations.",
+            name,
+        )
+    question = choose({vote.question for vote in votes}, question, option, "--label", name)
+    chosen = [vote for vote in votes if vote.question == question]
+    once(
+        (((vote.item, vote.annotator), vote.where) for vote in chosen),
+        "item {} labelled again by {}",
+        "one label from each annotator",
+        "Remove all but the last of them in the tool, and export again.",
+    )
+    columns = {
+        "item": [vote.item for vote in chosen],
+        "annotator": [vote.annotator for vote in chosen],
+        "label": [label_text(vote.label, vote.where, vote.question) for vote in chosen],
+    }
+    made = Annotations.from_long(columns, labels=labels, source=Source(name))
+    n_skipped = len(everything) - len(votes)
+    if n_skipped:
+        left_out = check.count(n_skipped, "answer")
+        made = replace(made, notes=(f"{name}: {left_out} left out: skipped, ignored, cancelled, discarded or a draft",))
+    return made
+
+
+def label_text(value: Any, where: str, question: str) -> str:
+    """A label as a name: text, a number, or a list of one."""
+    where = f"{where}, {quote(question)}"
+    if isinstance(value, list):
+        if len(value) != 1:
+            raise InputError(
+                f"{len(value)} labels at once" if value else "an empty list of labels",
+                "one label for each annotation",
+                "Questions with several answers are several questions of yes or no: export them so.",
+                where,
+            )
+        (value,) = value
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        number = as_number(value, where)
+        return str(int(number)) if number.is_integer() else repr(number)
+    return as_name(value, where)

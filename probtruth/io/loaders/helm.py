@@ -10,7 +10,7 @@ from probtruth.check import MaybeStrings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_objects
+from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
 from probtruth.types import Scores
 from probtruth.types.arguments import Files
@@ -84,7 +84,7 @@ def instances(files: Files, perturbation: MaybeText = None) -> list[LogSample]:
         group = MODEL.sub("", run).rstrip(",:") if "model=" in run else ""
         name = model or _model(path, run)
         content = _inputs(path.with_name("instances.json"))
-        for record in read_objects(path, "instance"):
+        for record in read_rows(path, "instance"):
             own = record.at(as_object, "perturbation", {})
             if (own.at(as_name, "name") if own else None) != perturbation:
                 continue
@@ -140,7 +140,7 @@ def _model(path: Path, run: str) -> str:
 def _inputs(path: Path) -> dict[str, str]:
     """Digests of the instances' inputs, if the run has them."""
     inputs = {}
-    for instance in read_objects(path, "instance") if path.is_file() else ():
+    for instance in read_rows(path, "instance") if path.is_file() else ():
         if instance.get("perturbation") is None:
             inputs[str(instance.get("id"))] = digest([instance.get("input"), instance.get("references")])
     return inputs

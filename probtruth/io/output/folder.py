@@ -20,7 +20,8 @@ from probtruth.io.tables.json_lines import HALF
 from probtruth.redaction import redacted
 from probtruth.types.arguments import StrPath
 
-OUR_FILES = (
+# What a result of probtruth may hold beside its figures; a folder with anything else in it is never replaced.
+OUR_FILES = [
     "report.html",
     "report.md",
     "report.tex",
@@ -32,8 +33,9 @@ OUR_FILES = (
     "annotators.csv",
     "soft.parquet",
     "scores.parquet",
-)  # What a result of probtruth may hold beside its figures; a folder with anything else in it is never replaced
-FIGURES = (
+]
+# The names of its figures, in `figures`.
+FIGURES = [
     "behind-leader",
     "ranks",
     "differences",
@@ -44,7 +46,7 @@ FIGURES = (
     "item-differences",
     "reliability-[0-9]*",
     "source-[0-9]*",
-)  # The names of its figures, in `figures`
+]
 FORMS = (".svg", ".pdf")
 WORK, ASIDE = ".tmp", ".old"  # How the name of a new output ends while it is written, and that of the one it replaces
 

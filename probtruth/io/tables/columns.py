@@ -16,13 +16,12 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import Part, Table
+from probtruth.io.table import OWN, Part, Table
 from probtruth.io.tables.wide import all_named, in_probs
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
-OWN = "probtruth: "  # How columns begin that probtruth writes beside those of labels
 ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 

@@ -2,12 +2,14 @@
 
 import csv
 import re
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import cache
 from io import BytesIO, StringIO
-from itertools import islice
+from itertools import chain, islice
+from typing import Any
 
+import polars
 from polars import DataFrame, Series, String
 
 from probtruth.check import Source, shortlist, unique
@@ -16,8 +18,12 @@ from probtruth.errors import InputError
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A number with a decimal comma, or without decimals.
 COMMA_NUMBER = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-BLOCK = 1 << 26  # bytes that are parsed at once; a longer row goes the slow way
+CELLS = 1 << 16  # and at least so many rows are text of Python at once, which takes many times a column's memory
+FEWEST_ROWS = 100
 csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
+
+type Lines = array[int]
+"""The line of each row."""
 
 
 def separator_of(data: bytes, usual: str) -> str:
@@ -34,126 +40,73 @@ def separator_of(data: bytes, usual: str) -> str:
     return others[0] if len(others) == 1 else usual
 
 
-def parse(data: bytes, separator: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
-    """The table of a text in UTF-8; so many lines come `before` its first one."""
-    source = Source(name, before=before)
-    frame, lines = _by_column(data.rstrip(b"\r\n"), separator, source) or _by_row(data, separator, source)
-    return _decimal_points(frame, replace(source, lines=lines), separator)
+def parse(pieces: Iterable[bytes], usual: str, name: str, whole: bool) -> Iterator[tuple[DataFrame, Source]]:
+    """The rows of a text in UTF-8, all at once or some at a time; its pieces end where a line does."""
+    rest = iter(pieces)
+    first = next(rest)
+    separator = separator_of(first, usual)
+    source = Source(name)
+    if separator != usual:
+        source = Source(name, notes=(f"{name}: read as separated by {SEPARATORS[separator]}",))
+    lines = chain.from_iterable(StringIO(piece.decode(), newline="") for piece in chain([first], rest))
+    made = _frames(csv.reader(lines, delimiter=separator, strict=True), name)
+    if whole:
+        every = [*made]
+        frame = polars.concat([frame for frame, _ in every])
+        made = iter([(frame, sum((numbers for _, numbers in every), array("q")))])
+    for frame, numbers in made:
+        yield _decimal_points(frame, replace(source, lines=numbers), separator)
 
 
-@cache
-def _patterns(separator: str) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-    """A quoted cell, and the begin of one; a quotation mark inside another cell (5" pipe) is text."""
-    mark = re.escape(separator.encode())
-    begin = rb'"(?<![^\n\r' + mark + rb']")'  # the quotation mark first, for which the engine looks quickly
-    return re.compile(begin + rb'[^"]*(?:""[^"]*)*"'), re.compile(begin)
-
-
-def end_of_rows(data: bytes, separator: str) -> int:
-    """Where the last row that is complete ends; 0 where none does."""
-    cell, begin = _patterns(separator)
-    inside = []
-    last = 0
-    for match in cell.finditer(data) if b'"' in data else ():
-        last = match.end()
-        if b"\n" in match[0]:
-            inside.append(match.span())
-    unfinished = begin.search(data, last) if last or b'"' in data else None
-    end = data.rfind(b"\n", 0, unfinished.start() if unfinished else len(data))
-    while inside and end < inside[-1][1]:
-        start = inside.pop()[0]
-        if end >= start:
-            end = data.rfind(b"\n", 0, start)
-    return end + 1
-
-
-def first_row(data: bytes, separator: str) -> bytes:
-    """The first row that is not blank, with all that stands before it."""
-    end = 0
-    while end < len(data) and not (data[:end].strip() and end_of_rows(data[:end], separator) == end):
-        end = data.find(b"\n", end) + 1 or len(data)
-    return data[:end]
-
-
-def _by_column(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]] | None:
-    """A text without blank lines, of a line for each row, as long as the header; None where something is odd in it."""
-    import pyarrow
-    from pyarrow import csv as arrow_csv
-
-    cell, begin = _patterns(separator)
-    quoted = b'"' in data
-    bare = cell.sub(b"\0", data) if quoted else data  # there is no NUL in it
-    if data.count(b"\r") > bare.count(b"\r\n"):
-        return None
-    data = data.replace(b"\r\n", b"\n")
-    bare = bare.replace(b"\r\n", b"\n")
-    if data.count(b"\n") > bare.count(b"\n"):  # ends of lines in cells
-        return None
-    after = re.compile(b"\0[^\n" + re.escape(separator.encode()) + b"]")
-    n_rows = bare.count(b"\n")
-    if not n_rows or b"\n\n" in bare or (quoted and (begin.search(bare) or after.search(bare))):
-        return None
-    first, _, rest = data.partition(b"\n")
-    header = next(csv.reader([first.decode()], delimiter=separator))
-    unique(header, "column", f"{source.name}, header")
-    try:
-        types = dict.fromkeys(header, pyarrow.string())
-        table = arrow_csv.read_csv(
-            BytesIO(rest),
-            arrow_csv.ReadOptions(column_names=header, block_size=BLOCK),
-            arrow_csv.ParseOptions(delimiter=separator),
-            arrow_csv.ConvertOptions(column_types=types, strings_can_be_null=True, null_values=[""]),
-        )
-    except pyarrow.ArrowInvalid:
-        return None
-    if table.num_rows != n_rows:
-        return None
-    frame = DataFrame(table)
-    frame.columns = header
-    return frame, range(2, n_rows + 2)
-
-
-def _by_row(data: bytes, separator: str, source: Source) -> tuple[DataFrame, Sequence[int]]:
-    """Any text, as Python's own parser reads it: quotation marks, blank lines, rows of other lengths."""
-    reader = csv.reader(StringIO(data.decode(), newline=""), delimiter=separator, strict=True)
+def _frames(reader: Any, name: str) -> Iterator[tuple[DataFrame, Lines]]:
+    """Some rows at a time, and the lines on which they begin; blank lines are skipped."""
     header: list[str] = []
-    rows, lines, end = [], [], 0
+    rows: list[list[str]] = []
+    numbers = array("q")
+    end = 0
+    found = False
     try:
         for row in reader:
-            first, end = end + 1, reader.line_num
+            first = end + 1
+            end = reader.line_num
             if not row:
                 continue
             if not header:
                 header = row
-                unique(header, "column", f"{source.name}, header")
-            elif len(row) != len(header):
+                unique(header, "column", f"{name}, header")
+                continue
+            if len(row) != len(header):
                 raise InputError(
                     f"{len(row)} cells",
                     f"{len(header)} as in the header",
                     "Complete the row; quote a cell that contains the separator.",
-                    f"{source.name}, line {first + source.before}",
+                    f"{name}, line {first}",
                 )
-            else:
-                rows.append(row)
-                lines.append(first)
+            rows.append(row)
+            numbers.append(first)
+            if len(rows) >= max(FEWEST_ROWS, CELLS // len(header)):
+                yield _frame(header, rows), numbers
+                found = True
+                rows = []
+                numbers = array("q")
     except csv.Error as error:
         never_closed = "unexpected end" in str(error)
         raise InputError(
             "a quotation mark that is never closed" if never_closed else "text after a closing quotation mark",
             'quotation marks around the whole cell, and doubled ("") inside it',
             "Write the table with a CSV writer, or as JSONL or Parquet.",
-            f"{source.name}, line {end + 1 + source.before}",
+            f"{name}, line {end + 1}",
         ) from None
-    if not rows:
-        raise InputError(
-            "a header without rows" if header else "an empty file",
-            "a header and at least one row",
-            "Check the file.",
-            source.name,
-        )
+    if rows:
+        yield _frame(header, rows), numbers
+    elif not found:
+        got = "a header without rows" if header else "an empty file"
+        raise InputError(got, "a header and at least one row", "Check the file.", name)
+
+
+def _frame(header: list[str], rows: list[list[str]]) -> DataFrame:
     columns = zip(header, zip(*rows, strict=True), strict=True)
-    frame = {name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns}
-    return DataFrame(frame), lines
+    return DataFrame({name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns})
 
 
 def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:

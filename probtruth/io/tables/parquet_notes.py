@@ -1,25 +1,45 @@
-"""What probtruth writes into the metadata of its Parquet files, so that a table carries its meaning."""
+"""What probtruth writes into its Parquet files beside a table: notes in the metadata, and arrays in one more column."""
 
 import json
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
+from typing import Any
 
-from polars import DataFrame
+import numpy as np
+from polars import Binary, DataFrame, Series
 
 from probtruth.errors import InputError
 from probtruth.io.output.folder import check_out, whole
 from probtruth.io.output.jsonable import dumps
-from probtruth.io.table import Table, opened
+from probtruth.io.table import OWN, Table, opened
 from probtruth.types.arguments import StrPath
 
 KEY = "probtruth"
+ARRAYS = f"{OWN}arrays"  # The column
+PIECE = 1 << 24  # Bytes of a cell of it
 
 
-def write(frame: DataFrame, path: StrPath, notes: Mapping[str, object]) -> None:
-    """Writes a Parquet file with notes (as JSON) in its metadata, whole or not at all."""
+def write(frame: DataFrame, path: StrPath, notes: Mapping[str, object], arrays: Mapping[str, Any]) -> None:
+    """Writes a Parquet file, whole or not at all, with notes as JSON and the arrays that are not None."""
     check_parquet_out(path)
+    floats = {name: np.asarray(array, np.float64) for name, array in arrays.items() if array is not None}
+    if floats:
+        data = b"".join(array.tobytes() for array in floats.values())
+        cells = Series(ARRAYS, [data[start : start + PIECE] for start in range(0, len(data), PIECE)], Binary)
+        frame = frame.with_columns(cells.extend_constant(None, frame.height - len(cells)))
+        notes = {**notes, "arrays": {name: list(array.shape) for name, array in floats.items()}}
     with whole(path, _ours) as work:
         frame.write_parquet(work, metadata={KEY: dumps(notes)})
+
+
+def arrays_of(table: Table, notes: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays in a file, under the shapes that its notes say; `ValueError` where some of them are not there."""
+    data = b"".join(cell for frame, _ in table.rows([ARRAYS]) for cell in frame[ARRAYS].drop_nulls())
+    shapes = notes["arrays"]
+    ends = np.cumsum([prod(shape) for shape in shapes.values()])
+    parts = np.split(np.frombuffer(data), ends)
+    return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=False)}
 
 
 def check_parquet_out(path: StrPath) -> None:

@@ -4,12 +4,11 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from polars import DataFrame
 
-from probtruth.check import MaybeText, Source
+from probtruth.check import Source
 from probtruth.errors import InputError
 from probtruth.io.addresses import DELTA_LOG, location, matching, of_delta, shown
 from probtruth.io.tables import csv_text, json_lines
@@ -99,7 +98,7 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
             raise InputError(f"what looks like {what.split(';')[0]}", "text", f"It seems to be {what}.", name)
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError("text in UTF-16", "text in UTF-8", "Save the file as UTF-8.", name)
-    data = data.removeprefix(BOM)
+    data = data if before else data.removeprefix(BOM)
     faults = {"a NUL byte": data.find(b"\0")}
     try:
         data.decode()
@@ -115,50 +114,31 @@ def utf8(data: bytes, name: str, before: int = 0) -> bytes:
 
 
 def parts_of_text(file: Path, whole: bool) -> Iterator[tuple[DataFrame, Source]]:
-    """The rows of a file, all at once or some at a time; every piece of CSV begins with the header."""
+    """The rows of a file, all at once or some at a time."""
     suffix = file.suffix.lower()
     name = shown(file)
-    if whole or suffix == JSON:
-        yield table(read_bytes(file), suffix, name)
+    pieces = _pieces(file, name, whole or suffix == JSON)
+    if suffix in SEPARATED:
+        yield from csv_text.parse((piece for piece, _ in pieces), SEPARATED[suffix], name, whole)
         return
-    header = b""
-    before = 0
-    for piece in _pieces(file, SEPARATED.get(suffix)):
-        if piece.strip() or not (header or before):
-            yield table(header + piece, suffix, name, before - header.count(b"\n"))
-        if suffix in SEPARATED and not header:
-            separator = csv_text.separator_of(piece, SEPARATED[suffix])
-            header = csv_text.first_row(piece, separator)
-        before += piece.count(b"\n")
+    for piece, before in pieces:
+        if piece.strip() or not before:
+            yield json_lines.parse(piece, name, suffix == JSON, before)
 
 
-def _pieces(file: Path, usual: MaybeText) -> Iterator[bytes]:
-    """The bytes of a file in pieces that end where a line does, outside the quoted cells of CSV."""
+def _pieces(file: Path, name: str, whole: bool) -> Iterator[tuple[bytes, int]]:
+    """The text of a file, whole or in pieces that end where a line does, and how many lines come before each."""
+    if whole:
+        yield utf8(read_bytes(file), name), 0
+        return
     rest = b""
-    separator = None
+    before = 0
     with guarded(file, lambda: file.open("rb")) as stream:
         while block := stream.read(CHUNK):
             data = rest + block
-            if usual is None:
-                end = data.rfind(b"\n") + 1
-            else:
-                separator = separator or csv_text.separator_of(data, usual)
-                end = csv_text.end_of_rows(data, separator)
+            end = data.rfind(b"\n") + 1
             if end:
-                yield data[:end]
+                yield utf8(data[:end], name, before), before
+                before += data.count(b"\n")
             rest = data[end:]
-    yield rest
-
-
-def table(data: bytes, suffix: str, name: str, before: int = 0) -> tuple[DataFrame, Source]:
-    """The table of a text; so many lines come `before` it."""
-    data = utf8(data, name, before)
-    if suffix not in SEPARATED:
-        return json_lines.parse(data, name, suffix == JSON, before)
-    usual = SEPARATED[suffix]
-    separator = csv_text.separator_of(data, usual)
-    frame, source = csv_text.parse(data, separator, name, before)
-    if separator != usual:
-        words = f"{name}: read as separated by {csv_text.SEPARATORS[separator]}"
-        source = replace(source, notes=(words, *source.notes))
-    return frame, source
+    yield utf8(rest, name, before), before

@@ -15,7 +15,6 @@ from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import blank, flat, need_columns
-from probtruth.io.formats import Texts
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
 from probtruth.kernels.shapes import ItemLabel, SomeInts
@@ -93,8 +92,7 @@ def fill(
             if (at < 0).any():
                 values = values[at >= 0]
                 at = at[at >= 0]
-            follows = len(at) and (np.diff(at) == 1).all()  # which is much quicker than row by row
-            out[slice(at[0], at[0] + len(at)) if follows else at] = values
+            out[at] = values
         if not fit:
             refuse(as_matrix(floats), frame, source)
         before += frame.height
@@ -113,14 +111,8 @@ def check_rows(
     try:
         distributions(in_probs(values, kind), source.at, what, "probs" if kind == "percent" else kind, names)
     except InputError as error:
-        words, options = _looks_like(values, kind, what)
-        raise InputError(
-            error.got,
-            error.expected,
-            f"{words or error.hint} {more}",
-            error.where,
-            options,
-        ) from None
+        hint = _looks_like(values, kind, what) or error.hint
+        raise InputError(error.got, error.expected, f"{hint} {more}", error.where) from None
 
 
 def in_probs(values: ItemLabel, kind: str) -> ItemLabel:
@@ -146,24 +138,24 @@ NEAR = 0.02  # How far from 1 the sums of rows may be, relatively, that are to l
 LIKE = {"probs": "probabilities", "percent": "percentages", "log-probs": "log-probabilities", "logits": "logits"}
 
 
-def _looks_like(values: ItemLabel, kind: str, what: str) -> tuple[str, Texts]:
-    """What the numbers look like, and the options that read them so; empty where they look like nothing."""
+def _looks_like(values: ItemLabel, kind: str, what: str) -> str:
+    """What the numbers look like, and the option that reads them so; empty where they look like nothing."""
     if kind == "logits" or not values.size or np.isnan(values).any() or (values == np.inf).any():
-        return "", ()
+        return ""
     soft = what == "soft labels"
     if soft and (values >= 0).all() and (values == np.floor(values)).all():
-        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them.", ()
+        return "Whole numbers: if they count votes, read_annotations(path, format='counts') reads them."
     like = _guess(values)
     if not like:
-        return "", ()
+        return ""
     sums = values.sum(1)
     words = f"Rows sum to {sums.min():.6g} to {sums.max():.6g}: these look like"
     if soft:
-        return f"{words} {LIKE[like]}; soft labels must be probabilities: convert the file.", ()
+        return f"{words} {LIKE[like]}; soft labels must be probabilities: convert the file."
     if like != kind:
-        return f"{words} {LIKE[like]}; pass --kind {like} (Python: kind={like!r}).", ("--kind", like)
+        return f"{words} {LIKE[like]}; pass --kind {like} (Python: kind={like!r})."
     advice = "pass --renormalise (Python: renormalise=True) to divide rows by their sums."
-    return f"{words} rounded {LIKE[like]}; {advice}", ("--renormalise",)
+    return f"{words} rounded {LIKE[like]}; {advice}"
 
 
 def _guess(values: ItemLabel) -> str:

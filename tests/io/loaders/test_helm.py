@@ -69,7 +69,7 @@ ERRORS = {
     "no stats": (rows(stats=None), {}, "'stats': got null, expected a list"),
     "perturbation": (rows(), {"perturbation": "typos"}, "no metric.*Check `perturbation`"),
     "uncounted": ([{"instance_id": "i", "stats": []}], {}, "no metric"),
-    "object": ({}, {}, "an object of 0, expected a list"),
+    "object": ({}, {}, "expected a key 'instance_id'"),
 }
 
 

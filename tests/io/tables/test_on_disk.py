@@ -34,6 +34,7 @@ WRITE: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binary, "ROWS", 100)
     monkeypatch.setattr("probtruth.io.tables.read.CHUNK", 2000)
+    monkeypatch.setattr("probtruth.io.tables.csv_text.CELLS", 1)
 
 
 def frame(name: str, shuffled: bool = True) -> pl.DataFrame:
