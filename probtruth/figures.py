@@ -5,8 +5,7 @@ stand out on white and on black; each curve is named where it runs.
 """
 
 from probtruth.report.plots.calibration import plot_curves, plot_reliability
-from probtruth.report.plots.comparison import plot_forest, plot_groups, plot_ranks
-from probtruth.report.plots.frontier import plot_frontier
+from probtruth.report.plots.comparison import plot_forest, plot_frontier, plot_groups, plot_ranks
 from probtruth.report.plots.nelson import plot_divergence, plot_nelson
 from probtruth.report.plots.rules import plot_rules
 from probtruth.report.plots.study import plot_monitor, plot_plan

@@ -128,7 +128,6 @@ def test_curves_and_their_areas(make):
     [
         (lambda: pt.figures.plot_rules("lgo"), "rule 'lgo'"),
         (lambda: pt.figures.plot_rules(y=1.2), "truth"),
-        (lambda: pt.figures.plot_rules(y=[0.5, 0.4]), "sum to 0.9"),
         (lambda: pt.figures.plot_rules(match_at=1.0), "match_at 1.0"),
         (lambda: pt.figures.plot_rules(match_at=1.5), "match_at 1.5"),
         (lambda: pt.figures.plot_rules(zoom=(1.0, 0.5)), "the lower first"),
@@ -145,8 +144,8 @@ def test_errors(call, message):
 
 
 def test_divergence_is_the_line_prolonged():
-    ax = pt.figures.plot_divergence(RISK, model="b", power=1.0)
-    at = RISK.powers.index(1.0)
+    ax = pt.figures.plot_divergence(RISK, model="b")
+    at = RISK.powers.index(0.0)
     end = ax.lines[1].get_xydata()[1]
     assert end.tolist() == [1.0, RISK.divergence[1, at]]
     assert end[1] * RISK.source[1, at] == pytest.approx(RISK.model[1, at], rel=SAME)

@@ -30,8 +30,7 @@ def truth(
     from probtruth.io.annotations import annotations_in
     from probtruth.io.table import opened
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels, drifts, unsettled
-    from probtruth.line.truth_dict import truth_dict
+    from probtruth.line.labelled import alike_labels, drifts, truth_dict, unsettled
     from probtruth.report import terminal
     from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth
@@ -83,9 +82,8 @@ def score(
     from probtruth.io.predictions import model_files, opened_models, read_predictions
     from probtruth.io.scores import write_scores
     from probtruth.io.tables.parquet_notes import check_parquet_out
-    from probtruth.line.each_annotation import score_each
     from probtruth.line.inputs import reference_of
-    from probtruth.line.score import score
+    from probtruth.line.score import score, score_each
     from probtruth.scoring.rules import get_rule
     from probtruth.types import Index, Predictions, Truth
     from probtruth.types.arguments import ScoredUnit

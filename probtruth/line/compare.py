@@ -1,29 +1,33 @@
 """Comparison of scores, or of a table of them."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.compare import compare as compare_scores
-from probtruth.comparison.compare import need_two
-from probtruth.comparison.estimation.design import design_of
+from probtruth.comparison.compare import conclude, need_two
+from probtruth.comparison.estimation.design import Design, design_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.options import checked_options
+from probtruth.comparison.options import checked_options, in_numbers
 from probtruth.comparison.people import by_people
+from probtruth.comparison.results.assemble import assemble
+from probtruth.comparison.votes.annotators import covariates_from_draws, from_draws, from_fit, sentences
+from probtruth.comparison.votes.votes import by_group, estimate_of_votes
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
-from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores
 from probtruth.io.votes import read_scores_or_votes
-from probtruth.line.compare_votes import compare_votes
 from probtruth.line.inputs import by_name
-from probtruth.line.points import points_of
 from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
+
+MOST_POINTS = 0.5  # A probability of preference is at most this far from one half
 
 
 @fetched_once()
@@ -114,14 +118,12 @@ def compare(
     known = scores if isinstance(scores, Scores | Votes | Moments) else read_scores_or_votes(scores)
     if len(known.models) < 2:
         need_two(known.models)
-    of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "weights": weights, "annotations": annotations}
+    of_items: dict[str, Any] = {"groups": groups, "clusters": clusters, "annotations": annotations}
+    of_items["weights"] = weights if isinstance(weights, str) else by_name(weights, None, "weights")
     of_items |= {"replicates": replicates, "fold_correlation": fold_correlation}
     if isinstance(known, Votes):
         grouped = by_name(of_items.pop("groups"), known.items, "groups")
-        shares = of_items.pop("weights")
-        if shares is not None:
-            shares = named_weights(shares, group_names(grouped, known))
-        plan = design_of(known.items, grouped, None, shares, known.groups)
+        plan = design_of(known.items, grouped, None, of_items.pop("weights"), known.groups)
         of_items |= {"annotator_groups": annotator_groups, "gold": gold}
         of_items["population"] = None if population == "new-items" else population
         return compare_votes(known, plan, rope, engine, seed, strict, **of_items)
@@ -133,8 +135,6 @@ def compare(
             of_items[what] = by_name(of_items[what], known.items, what)
         if rope is not None:
             rope = rope_in_units(rope, known)
-        if weights is not None:
-            of_items["weights"] = named_weights(weights, group_names(of_items["groups"], known))
         if known.replicates is not None and (isinstance(people, Mapping) or not is_frame(people)):
             people = by_name(people, known.replicates.names, "annotator_groups")
     elif gold is not None:
@@ -148,26 +148,6 @@ def compare(
     if people is None or not isinstance(known, Scores):
         return found
     return by_people(found, known if found.scored is None else found.scored, people, checked_options(**options))
-
-
-def group_names(groups: object, scores: Scores | Votes | None = None) -> list[str]:
-    """The names of the groups that weights may name."""
-    if groups is None:
-        return [] if scores is None or scores.groups is None else list(scores.groups.names)
-    listed = groups.values() if isinstance(groups, Mapping) else groups
-    return list(dict.fromkeys(map(name_text, listed)))  # type: ignore[call-overload]
-
-
-def named_weights(weights: object, names: Sequence[str]) -> object:
-    """The weights by group; "equal" is the same for all."""
-    if isinstance(weights, str):
-        check.one_of(weights, ("equal",), "weights")
-        if not names:
-            raise InputError(
-                "equal weights without groups", "groups, which have weights", "Name them, or leave it out."
-            )
-        return dict.fromkeys(names, 1.0 / len(names))
-    return by_name(weights, names, "weights")
 
 
 def rope_in_units(rope: float | str | None, scores: Scores) -> float | str | None:
@@ -200,3 +180,52 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame) -> Scores:
     score = scores.rule if models is not None or scores.rule in table.columns else "score"
     better = read_scores(table, models=models, score=score, higher_is_better=scores.higher_is_better)
     return with_expert_scores(scores, better, probabilities(table, source))
+
+
+def compare_votes(
+    votes: Votes, plan: Design, rope: float | str | None, engine: str, seed: int, strict: bool, **refused: object
+) -> Comparison:
+    """The strengths of the models, `plan` having the groups of the prompts; what is asked of scores only is refused."""
+    if plan.grouped and engine == "nuts":
+        refused["groups and the engine 'nuts'"] = plan
+    for name, value in refused.items():
+        if value is not None:
+            raise InputError(f"votes with {name}", "scores, or votes alone", "Leave it out.")
+    points = points_of(rope)
+    if points is None and rope is not None:
+        hint = "In points of the probability of being preferred: 0.02, or '2%'."
+        points = check.number(in_numbers(rope), "rope", hint, least=0, below=MOST_POINTS)
+    options = checked_options(engine=engine, seed=seed, strict=strict)
+    estimate, fit, covariates = estimate_of_votes(votes, plan)
+    annotators = from_fit(by_group(votes, plan), fit)
+    difference_at: Callable[[float], float] = fit.preference.difference_at
+    post = None
+    if engine == "nuts":
+        from probtruth.comparison.votes.draws import draw_votes  # with JAX and NumPyro
+
+        estimate, post, difference_at, sites = draw_votes(votes, estimate, options.seed)
+        if "of_attention" in sites:
+            annotators = from_draws(votes, sites)
+        covariates = covariates_from_draws(votes, sites)
+    options = replace(options, rope=None if points is None else difference_at(points))
+    found = conclude(estimate, options) if post is None else assemble(estimate, post, options)
+    settings = {
+        "metric": "preference",
+        "votes": len(votes.outcome),
+        "rope_in_points": points,
+        "margin": "root of the likelihood",
+    }
+    return replace(
+        found,
+        settings={**found.settings, **settings},
+        decisions={**found.decisions, "annotators": annotators, "covariates": covariates},
+        warnings=(*found.warnings, *sentences(annotators)),
+        scored=votes,
+        difference_at=difference_at,
+    )
+
+
+def points_of(rope: float | str | None) -> float | None:
+    """`X%` as a number of points; None for a rope of another form."""
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*%\s*", rope) if isinstance(rope, str) else None
+    return None if match is None else float(match[1]) / 100

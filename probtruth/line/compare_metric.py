@@ -17,11 +17,11 @@ from probtruth.comparison.results.rows import in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
+from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
-from probtruth.line.other_estimand import pairs_of
-from probtruth.line.points import points_of
+from probtruth.line.labelled import pairs_of
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric

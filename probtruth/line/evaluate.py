@@ -11,12 +11,11 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
 from probtruth.io.gold import ExpertAnswers, expert_answers
 from probtruth.io.predictions import opened_models
-from probtruth.line.compare import group_names, named_weights, rope_in_units
+from probtruth.line.compare import rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
-from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled
-from probtruth.line.options import Options
+from probtruth.line.inputs import Models, Reference, by_item, by_name, predictions_of, reference_of
+from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled, Options
 from probtruth.line.result import Result
 from probtruth.scoring.align import align_all
 from probtruth.scoring.rules import ScoringRule, get_rule
@@ -123,23 +122,45 @@ def evaluate(
     none = tuple(map(name_text, check.listed(missing, "missing")))
     how = LabelReading(item, annotator, label, missing=none)
     known, models, estimand = read_both(reference, predictions, how, labels, estimand, memory)
-    grouped = by_item(groups, known.index, models.index, "groups")
     options = Options(
         rule=get_rule(rule, order),
-        method=method,
-        estimand=estimand,
         evidence=evidence,
         floor=floor,
-        groups=grouped,
+        groups=by_item(groups, known.index, models.index, "groups"),
         clusters=by_item(clusters, known.index, models.index, "clusters"),
-        weights=named_weights(weights, group_names(grouped)),
+        weights=weights if isinstance(weights, str) else by_name(weights, None, "weights"),
         gold=answers,
+        seed=seed,
+    )
+    known, models = matched(known, models)
+    truth = truth_of(known, method, estimand, seed)
+    aligned = align_all(models, truth)
+    if answers is not None:  # experts' answers correct scores of every model
+        aligned = aligned.common()
+    used = on_evidence(truth, aligned, evidence, seed)
+    scores = used.scores(options.rule, floor)
+    if answers is not None:
+        scores = with_answers(scores, answers, aligned.labels)
+    comparison = compare(
+        scores,
+        options.groups,
+        options.clusters,
+        weights=options.weights,
         engine=engine,
-        rope=rope,
+        rope=rope_in_units(rope, scores),
         seed=seed,
         strict=strict,
     )
-    return concluded(*matched(known, models), options)
+    labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
+    # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
+    warnings = []
+    inferred = truth.annotations is not None and truth.estimand == "class"
+    if inferred and answers is None and len(models.models) > 1:
+        warnings.append(SHARED_ERRORS)
+    warnings += [*labelled.warnings(), *comparison.warnings, *models.warnings]
+    if labelled.no_room:
+        warnings.append(NO_ROOM)
+    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def read_both(
@@ -155,39 +176,6 @@ def read_both(
     known = reference_of(reference, predictions, how, estimand, labels, memory)
     left = estimand if known is reference or isinstance(known, Annotations) else None
     return known, predictions_of(predictions, how.item, labels, known.index, memory), left
-
-
-def concluded(reference: Annotations | Truth, predictions: Predictions, options: Options) -> Result:
-    """The truth, the scores and the comparison; other verdicts are computed when they are read."""
-    truth = truth_of(reference, options.method, options.estimand, options.seed)
-    aligned = align_all(predictions, truth)
-    if options.gold is not None:  # experts' answers correct scores of every model
-        aligned = aligned.common()
-    used = on_evidence(truth, aligned, options.evidence, options.seed)
-    scores = used.scores(options.rule, options.floor)
-    if options.gold is not None:
-        scores = with_answers(scores, options.gold, aligned.labels)
-    options = replace(options, rope=rope_in_units(options.rope, scores))
-    comparison = compare(
-        scores,
-        options.groups,
-        options.clusters,
-        weights=options.weights,
-        engine=options.engine,
-        rope=options.rope,
-        seed=options.seed,
-        strict=options.strict,
-    )
-    labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
-    # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
-    warnings = []
-    inferred = truth.annotations is not None and truth.estimand == "class"
-    if inferred and options.gold is None and len(predictions.models) > 1:
-        warnings.append(SHARED_ERRORS)
-    warnings += [*labelled.warnings(), *comparison.warnings, *predictions.warnings]
-    if labelled.no_room:
-        warnings.append(NO_ROOM)
-    return Result(scores, comparison, tuple(warnings), labelled)
 
 
 def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand: Estimand | None, seed: int) -> Truth:

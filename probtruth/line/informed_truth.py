@@ -128,7 +128,9 @@ def informed_by(truth: Truth, predictions: Aligned, seed: int) -> Evidence | Non
     if INDEPENDENT in truth.evidence:
         independent = truth.evidence[INDEPENDENT]
         inferred.append((independent, independent.mean(0)))
-    order = _models_in_order(aligned.log_probs, aligned.truth)
+    # an order of the models that depends on what they predict, not on their names or on the order of the items
+    totals = [np.sort((aligned.truth * np.exp(logs.astype(np.float64))).sum(1)) for logs in aligned.log_probs]
+    order: Any = np.argsort([np.nansum(row) for row in totals], kind="stable")
     views: list[PoolView] = []
     for probs, marginals in inferred:
         frequencies = np.zeros(len(aligned.labels))
@@ -162,9 +164,3 @@ def _view(inferred: ItemLabel, marginals: np.ndarray, log_probs: ModelItemLabel)
     probs = posterior(likelihood, forecast)
     slopes = np.einsum("ik,fik->if", probs - forecast, features, optimize=True)
     return PoolView(pool, slopes, probs, features)
-
-
-def _models_in_order(log_probs: ModelItemLabel, likelihood: ItemLabel) -> Any:
-    """An order of the models that depends on what they predict, not on their names or on the order of the items."""
-    totals = [np.sort((likelihood * np.exp(logs.astype(np.float64))).sum(1)) for logs in log_probs]
-    return np.argsort([np.nansum(row) for row in totals], kind="stable")

@@ -146,7 +146,12 @@ def _of_table(
         table = table.in_batches()
     if isinstance(kind, Soft):
         if len(kind.labels) == 1 and kind.item is not None and len(beside.labels or ()) == 2:
-            table, kind = _of_event(table.with_items(how.item), kind, beside)
+            # one column, the probability of one of two labels, becomes a column for each
+            table = table.with_items(how.item)
+            chosen = with_event(Chosen(str(kind.item), kind.labels), beside.labels or (), table, False)
+            frame, source = under_labels(*table.whole, chosen, "probs")
+            table = FrameTable(frame, table.name, source=source, stored=table.stored)
+            kind = Soft(kind.item, {label: label for label in chosen.labels})
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole
@@ -155,14 +160,6 @@ def _of_table(
         answers = frames.names(frame, kind.label, source, "label").to_list()
         return _hard(answers, items, beside, labels)
     return annotations_of(table, kind, how, None, on_disk, beside.labels)
-
-
-def _of_event(table: Table, kind: Soft, beside: Beside) -> tuple[Table, Soft]:
-    """Soft labels in one column, which are the probability of one of two labels, with a column for each."""
-    chosen = with_event(Chosen(str(kind.item), kind.labels), beside.labels or (), table, False)
-    frame, source = under_labels(*table.whole, chosen, "probs")
-    labels = {label: label for label in chosen.labels}
-    return FrameTable(frame, table.name, source=source, stored=table.stored), Soft(kind.item, labels)
 
 
 def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: Sequence[object]) -> Beside:
@@ -257,7 +254,7 @@ def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) 
     return Annotations.from_counts(to_host(array), table.items, table.labels)
 
 
-def by_name(listed: object, names: Strings, what: str) -> object:
+def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
     if listed is None:
         return None
@@ -270,7 +267,7 @@ def by_name(listed: object, names: Strings, what: str) -> object:
             return check.listed(listed, what)
         index = row_names(listed)
         values = np.asarray(listed).tolist()
-        if index is not None and set(index).isdisjoint(names):
+        if index is not None and names is not None and set(index).isdisjoint(names):
             raise InputError(
                 f"{what} as a Series with the index {shortlist(index, 3)}",
                 f"an index of the names ({shortlist(names, 3)}), or a plain range",

@@ -1,43 +1,106 @@
-"""What a result knows because its items have labels."""
+"""What a result knows because its items have labels; and what other questions, methods and rules say of it."""
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probtruth import frames
 from probtruth.check import Strings, Texts, count, shortlist
 from probtruth.comparison.compare import compare
+from probtruth.io.gold import ExpertAnswers
+from probtruth.kernels.arrays import to_host
 from probtruth.line.informed_truth import informed_by, on_evidence
-from probtruth.line.options import Options
-from probtruth.line.other_estimand import OtherEstimand, changed, pairs_of
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.rules import RULES
+from probtruth.scoring.rules import RULES, ScoringRule
 from probtruth.scoring.score import score_aligned
 from probtruth.truth.fit import INDEPENDENT
 from probtruth.truth.flat import LARGEST_CONFUSION, confusion_cells, plurality
 from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations, Comparison, Scores, Truth
-from probtruth.types.arguments import MethodName
+from probtruth.types.arguments import QUESTIONS, ClassEvidence, MethodName, method_in_words
 from probtruth.types.shown import Brief
 
-LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
+if TYPE_CHECKING:
+    import polars
 
+
+DECIDED = 0.975  # A pair counts as decided where P(one is better) is at least this
+LOST = 0.05  # The share of items below which `one-coin` has perhaps lost a label that votes name three times as often
 SHARED_ERRORS = (
     "votes alone cannot show errors that annotators share; 40 expert labels can: probtruth choose-gold --items 40 "
     "(in Python: Result.choose_gold, then gold=)"
 )  # Said of classes that are inferred from annotations, where no expert labels are given
-
 SHARED_GAIN = 3.0  # Nats by which hard items explain annotations better than independent errors, for a warning
-
 QUICK = 1 << 20  # Cells of confusion matrices up to which `ability` takes seconds
 # Said where annotators are known and yet there is no other verdict.
 NO_ROOM = "the verdict under the estimand 'class' is left out: confusion matrices of so many labels have no room"
-
 # Methods whose chains may need to be longer than they are by default.
 SAMPLED = "dawid-skene", "hierarchical-dawid-skene"
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """The options of `evaluate` that verdicts under other questions share; `groups` and `clusters` are by item."""
+
+    rule: ScoringRule
+    evidence: ClassEvidence = "auto"
+    floor: float | None = None
+    groups: object = None
+    clusters: object = None
+    weights: object = None
+    gold: ExpertAnswers | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OtherEstimand(Brief):
+    """The same models under the other estimand, and the pairs whose verdict is another there."""
+
+    truth: Truth
+    comparison: Comparison
+    # a, b, p_a_better (as asked), p_a_better_other: pairs with another sign there, of which one answer is decided
+    changes: tuple[dict[str, Any], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for `result.json`."""
+        keys = ("model", "score", "p_best")
+        return {
+            "estimand": self.truth.estimand,
+            "method": self.truth.method,
+            "models": [{key: row[key] for key in keys} for row in self.comparison.ranks],
+            "changes": [dict(row) for row in self.changes],
+        }
+
+    def warning(self) -> str | None:
+        """The changes in words; None where there are none."""
+        if not self.changes:
+            return None
+        turned = pairs_of([(row["a"], row["b"]) for row in self.changes])
+        return (
+            f"the choice of estimand matters: for {QUESTIONS[self.truth.estimand]} ({self.truth.estimand!r}), by "
+            f"{method_in_words(self.truth.method)}, the order of {turned} is the reverse"
+        )
+
+
+def pairs_of(listed: Sequence[tuple[str, str]]) -> str:
+    """The first three pairs, and how many more there are."""
+    pairs = ", ".join([f"{a!r} and {b!r}" for a, b in listed[:3]])
+    return pairs + (f" and {len(listed) - 3} more pairs" if len(listed) > 3 else "")
+
+
+def changed(truth: Truth, comparison: Comparison, other: Comparison) -> OtherEstimand:
+    """What `other`, the comparison under the other truth, says that the one asked for does not."""
+    rows = []
+    for one, two in zip(comparison.pairs, other.pairs, strict=True):
+        p = one.p_a_better
+        q = two.p_a_better
+        if p is not None and q is not None and (p - 0.5) * (q - 0.5) < 0 and max(p, q, 1 - p, 1 - q) >= DECIDED:
+            rows.append({"a": one.a, "b": one.b, "p_a_better": p, "p_a_better_other": q})
+    return OtherEstimand(truth, other, tuple(rows))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -73,11 +136,7 @@ class Labelled(Brief):
         if weights is not None:
             named = [{"model": name, "weight": weight} for name, weight in weights.items()]
         return {
-            "method": truth.method,
-            "estimand": truth.estimand,
-            "n_items": truth.n_items,
-            "n_annotators": len(truth.index.annotators) or None,
-            "n_labels": len(self.aligned.labels),
+            **facts_of(truth, self.aligned.labels),
             "evidence": truth.diagnostics.get("evidence", "given" if truth.method == "given" else "annotators"),
             "model_weights": named,
         }
@@ -265,3 +324,36 @@ def alike_labels(labels: Strings) -> list[str]:
         alike.setdefault(named, []).append(name)
     apart = "labels that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
     return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]
+
+
+def facts_of(truth: Truth, labels: Strings) -> dict[str, Any]:
+    """How a truth was made, and of how many items, annotators and labels."""
+    return {
+        "method": truth.method,
+        "estimand": truth.estimand,
+        "n_items": truth.n_items,
+        "n_annotators": len(truth.index.annotators) or None,
+        "n_labels": len(labels),
+    }
+
+
+def truth_dict(truth: Truth, quality: "polars.DataFrame | None" = None) -> dict[str, Any]:
+    """Method, estimand, marginals by label, quality (`with_others`) and confusion by annotator, for `--json`."""
+    labels, annotators = truth.index.labels, truth.index.annotators
+    shares = to_host(truth.probs).mean(0) if truth.marginals is None else truth.marginals
+    confusion: dict[str, dict[str, dict[str, float]]] | None = None  # P(answer | class) by annotator, class and answer
+    if truth.confusion is not None:
+        confusion = {}
+        for name, rows in zip(annotators, truth.confusion.tolist(), strict=True):
+            answers = [dict(zip(labels, row, strict=True)) for row in rows]
+            confusion[name] = dict(zip(labels, answers, strict=True))
+    of_annotator = None
+    if quality is not None:
+        of_annotator = {row.pop("annotator"): row for row in quality.fill_nan(None).iter_rows(named=True)}
+    return {
+        **facts_of(truth, labels),
+        "marginals": dict(zip(labels, shares.tolist(), strict=True)),
+        "annotators": of_annotator,
+        "confusion": confusion,
+        "diagnostics": dict(truth.diagnostics),
+    }

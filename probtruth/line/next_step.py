@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from probtruth.errors import ProbtruthError
-from probtruth.line.standing import SURE, Standing
+from probtruth.line.standing import SURE
 from probtruth.study.plan import ENOUGH, plan
 
 if TYPE_CHECKING:
@@ -63,10 +63,6 @@ def next_step(result: "Result") -> NextStep | None:
         return NextStep("more-items")
     if standing.p >= SURE:
         return NextStep("use-leader")
-    return _more_data(result, standing)
-
-
-def _more_data(result: "Result", standing: Standing) -> NextStep:
     parts = {name: share or 0.0 for name, share in result.comparison.uncertainty.items()}
     for name, what in OF_PART.items():
         if parts.get(name, 0.0) > LARGEST_PART:

@@ -23,9 +23,8 @@ if TYPE_CHECKING:  # a comparison of bare scores does without what has labels, a
     import polars
 
     from probtruth.line.analysis import Analysis
-    from probtruth.line.labelled import Labelled
+    from probtruth.line.labelled import Labelled, OtherEstimand
     from probtruth.line.next_step import NextStep
-    from probtruth.line.other_estimand import OtherEstimand
 
 
 NO_ITEMS = ("a result without scores of single items", "one with them", "Evaluate by a scoring rule.")
@@ -231,46 +230,40 @@ class Result(Reported):
 
     def to_dict(self) -> dict[str, Any]:
         """The content of `result.json`: plain values; infinities and None as Python has them."""
-        return as_dict(self)
-
-
-def as_dict(result: Result) -> dict[str, Any]:
-    """The keys of `result.json` in their order."""
-    comparison, labelled = result.comparison, result.labelled
-    groups = dict(comparison.group_results)
-    if comparison.groups:
-        groups["by_group"] = comparison.groups
-    return {
-        "rule": comparison.rule,
-        "truth": None if labelled is None else labelled.about(),
-        "models": _rows(comparison.ranks),
-        "pairwise": _rows(comparison.pairs),
-        "verdict": None if result.standing is None else result.standing.to_dict(),
-        "estimand": comparison.estimand,
-        "uncertainty": dict(comparison.uncertainty),
-        "uncertainty_intervals": dict(comparison.uncertainty_intervals),
-        "unseen": dict(comparison.unseen),
-        "gold": None if comparison.gold is None else dict(comparison.gold),
-        "rope": comparison.rope,
-        "decisions": dict(comparison.decisions),
-        "higher_is_better": comparison.higher_is_better,
-        "proper_rule": None if comparison.proper is None else _of_proper_rule(comparison.proper),
-        "other_estimand": None if result.other is None else result.other.to_dict(),
-        "groups": {name: _rows(rows) for name, rows in groups.items()},
-        "frontier": None if result.frontier is None else result.frontier.to_dict(),
-        "model_free_tests": _rows(comparison.model_free),
-        "audit": _audit(result.audit, () if labelled is None else labelled.excluded),
-        "engine": comparison.diagnostics.get("engine"),
-        "diagnostics": dict(comparison.diagnostics),
-        "warnings": list(result.warnings),
-        "settings": dict(comparison.settings),
-        "seed": comparison.seed,
-        "versions": versions(),
-    }
-
-
-def _of_proper_rule(proper: Comparison) -> dict[str, Any]:
-    return {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
+        comparison, labelled = self.comparison, self.labelled
+        groups = dict(comparison.group_results)
+        proper = comparison.proper
+        if proper is not None:
+            proper_rule = {"rule": proper.rule, "models": _rows(proper.ranks), "pairwise": _rows(proper.pairs)}
+        if comparison.groups:
+            groups["by_group"] = comparison.groups
+        return {
+            "rule": comparison.rule,
+            "truth": None if labelled is None else labelled.about(),
+            "models": _rows(comparison.ranks),
+            "pairwise": _rows(comparison.pairs),
+            "verdict": None if self.standing is None else self.standing.to_dict(),
+            "estimand": comparison.estimand,
+            "uncertainty": dict(comparison.uncertainty),
+            "uncertainty_intervals": dict(comparison.uncertainty_intervals),
+            "unseen": dict(comparison.unseen),
+            "gold": None if comparison.gold is None else dict(comparison.gold),
+            "rope": comparison.rope,
+            "decisions": dict(comparison.decisions),
+            "higher_is_better": comparison.higher_is_better,
+            "proper_rule": None if proper is None else proper_rule,
+            "other_estimand": None if self.other is None else self.other.to_dict(),
+            "groups": {name: _rows(rows) for name, rows in groups.items()},
+            "frontier": None if self.frontier is None else self.frontier.to_dict(),
+            "model_free_tests": _rows(comparison.model_free),
+            "audit": _audit(self.audit, () if labelled is None else labelled.excluded),
+            "engine": comparison.diagnostics.get("engine"),
+            "diagnostics": dict(comparison.diagnostics),
+            "warnings": list(self.warnings),
+            "settings": dict(comparison.settings),
+            "seed": comparison.seed,
+            "versions": versions(),
+        }
 
 
 def _rows(rows: Sequence[Mapping[str, Any]] | Sequence[Pair] | Sequence[Rank]) -> list[dict[str, Any]]:

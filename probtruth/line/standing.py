@@ -19,7 +19,7 @@ from probtruth.types.orientation import is_share
 from probtruth.types.pairs import Pair, Rank
 
 if TYPE_CHECKING:
-    from probtruth.line.other_estimand import OtherEstimand
+    from probtruth.line.labelled import OtherEstimand
 
 CERTAIN = 0.99  # From this probability on a verdict is certain
 CLAIMED = 0.8  # From this probability on a verdict says that a model is better; what turns it below matters
@@ -240,14 +240,8 @@ def group_count(comparison: Comparison, people: bool = False) -> GroupCount | No
             chances.append((pair.p_a_better, str(pair.group)))
     if not chances:
         return None
-    chances.sort()
-    behind: list[tuple[str, float]] = []
-    sure = 0
-    for p, group in chances:
-        if p <= 0.5:
-            behind.append((group, p))
-        if p >= SURE - ROUNDING:
-            sure += 1
+    behind = tuple([(group, p) for p, group in sorted(chances) if p <= 0.5])
+    sure = sum([p >= SURE - ROUNDING for p, _ in chances])
     disagree: tuple[str, str, float] | None = None
     rows: Any = comparison.decisions["group_disagreement"] if people else ()
     for row in rows:
@@ -255,5 +249,4 @@ def group_count(comparison: Comparison, people: bool = False) -> GroupCount | No
         of_pair = {row["a"], row["b"]} == {*pairs[0].models}
         if of_pair and p is not None and (disagree is None or p > disagree[2]):
             disagree = (row["group"], row["other_group"], p)
-    ahead = len(chances) - len(behind)
-    return GroupCount(len(chances), ahead, sure, tuple(behind), disagree)
+    return GroupCount(len(chances), len(chances) - len(behind), sure, behind, disagree)

@@ -1,20 +1,74 @@
-"""What was compared: the estimand, the reference, the expert labels, in sentences and in a few words."""
+"""What scores are called, and what was compared: the estimand, the reference, the expert labels."""
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from probtruth.check import count
+from probtruth.check import as_float, count
 from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS
 from probtruth.line.result import Result
 from probtruth.line.standing import Gate
 from probtruth.report.names import mark, plain
-from probtruth.report.numbers import fixed
-from probtruth.report.words import item_of, measure, unit
+from probtruth.report.numbers import exact, fixed
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
+# What each rule's score is called
+MEASURES: Mapping[str, str] = {
+    "log": "log loss",
+    "brier": "Brier score",
+    "quadratic": "quadratic score",
+    "spherical": "spherical score",
+    "ranked-probability": "ranked probability score",
+    "zero-one": "zero-one loss",
+    "linear": "linear score",
+    "manhattan": "Manhattan distance",
+    "wasserstein": "Wasserstein distance",
+}
 MOST_WARNINGS = 3  # Warnings that stand open, the first in the order of the result; the others are folded
+# What each diagnostic is called, its decimals, and when it passes
+GATES = {
+    "max_rhat": ("Largest rank-normalised split R-hat", 3, f"at most {MAX_RHAT}"),
+    "min_ess": ("Smallest effective sample size", 0, f"at least {MIN_ESS:.0f}"),
+    "divergences": ("Divergent transitions", 0, "0"),
+}
+
+
+def measure(rule: str) -> str:
+    """What the rule's score is called; a metric of the user's own keeps its name."""
+    return MEASURES.get(rule) or plain(rule)
+
+
+def unit(rule: str, before: str = "") -> str:
+    return f"{before}nats" if rule == "log" else ""
+
+
+def with_unit(rule: str) -> str:
+    """The measure with its unit, for the title of an axis or a column: `log loss (nats)`."""
+    name, of = measure(rule), unit(rule)
+    return f"{name} ({of})" if of else name
+
+
+def item_of(comparison: Comparison) -> str:
+    """What an item is called: of votes a prompt."""
+    return "prompt" if "votes" in comparison.settings else "item"
+
+
+def unit_of(comparison: Comparison) -> str:
+    """What the spread is between: items, or clusters of them."""
+    return "item" if comparison.settings.get("clusters") is None else "cluster"
+
+
+def rope_of(comparison: Comparison) -> str:
+    """The ROPE as it was given: of votes in points of their share."""
+    points = as_float(comparison.settings.get("rope_in_points"))
+    return exact(comparison.rope) if points is None else f"{exact(100 * points)}%"
+
+
+def mean_of(comparison: Comparison, with_units: bool = False) -> str:
+    """What is compared: the mean of a score, or a metric of all items together; on an axis with its unit."""
+    name = with_unit(comparison.rule) if with_units else measure(comparison.rule)
+    return name if comparison.settings.get("metric") else f"mean {name}"
 
 
 def assumptions(result: Result) -> Iterator[str]:
@@ -31,16 +85,14 @@ def assumptions(result: Result) -> Iterator[str]:
             how += ", with the models' own forecasts, weighted, as further evidence"
         kind = "" if truth.estimand == "class" else " (a distribution of labels for each item)"
         yield f"Reference: {QUESTIONS[truth.estimand]}{kind}, {how}."
-    if comparison.gold is not None:
-        yield from _expert_labels(comparison.gold, inferred=truth is not None)
-
-
-def _expert_labels(gold: Mapping[str, Any], inferred: bool) -> Iterator[str]:
+    gold = comparison.gold
+    if gold is None:
+        return
     sample = "a uniform sample of all items"
     if gold["sample"] != "uniform":
         sample = f"which count as much as {gold['effective']:.0f} items drawn at random"
     yield f"The comparison is corrected by {answers(gold)}, {sample}."
-    if inferred:
+    if truth is not None:
         yield "Accuracy and calibration use the inferred classes, without the correction by expert labels."
 
 
@@ -108,14 +160,6 @@ def warnings(result: Result) -> list[str]:
         begins_with_a_word = re.match("[a-z]+[ :]", line)  # not with the name of a file or an option
         lines.append(line[0].upper() + line[1:] if begins_with_a_word else line)
     return lines
-
-
-# What each diagnostic is called, its decimals, and when it passes
-GATES = {
-    "max_rhat": ("Largest rank-normalised split R-hat", 3, f"at most {MAX_RHAT}"),
-    "min_ess": ("Smallest effective sample size", 0, f"at least {MIN_ESS:.0f}"),
-    "divergences": ("Divergent transitions", 0, "0"),
-}
 
 
 def gate_words(gate: Gate) -> tuple[str, str, str]:

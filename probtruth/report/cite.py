@@ -14,15 +14,11 @@ HOW = {
 
 
 def bibtex() -> str:
-    fields = {
-        "author": "{The probtruth authors}",
-        "title": f"{{{TITLE}}}",
-        "year": RELEASED,
-        "version": versions()["probtruth"],
-        "license": "Apache-2.0",
-    }
-    lines = [f"  {name} = {{{value}}}," for name, value in fields.items()]
-    return "\n".join(["@software{probtruth,", *lines, "}"])
+    version = versions()["probtruth"]
+    return (
+        f"@software{{probtruth,\n  author = {{{{The probtruth authors}}}},\n  title = {{{{{TITLE}}}}},\n"
+        f"  year = {{{RELEASED}}},\n  version = {{{version}}},\n  license = {{Apache-2.0}},\n}}"
+    )
 
 
 def paragraph(result: Result) -> str:

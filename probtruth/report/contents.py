@@ -21,17 +21,17 @@ from probtruth.report.plots.comparison import (
     best_pairs,
     plot_behind,
     plot_forest,
+    plot_frontier,
     plot_groups,
     plot_ranks,
 )
-from probtruth.report.plots.frontier import plot_frontier
 from probtruth.report.plots.nelson import plot_nelson
 from probtruth.report.plots.svg import inline, pdf, plain_style
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 from probtruth.report.verdict import Verdict, verdict
 
 if TYPE_CHECKING:  # with JAX
-    from probtruth.line.analysis.calibration import CalibrationAnalysis
+    pass
 
 LONGEST_TABLE = 15  # Rows of a table that stands open; longer ones are folded
 LONGEST_LINE = 80  # Columns of a command that stands on one line
@@ -134,7 +134,7 @@ def contents(result: Result, extras: Extras | None = None) -> Contents:
         "Calibration": _calibration(result),
         "Items": iter([data_tables.items(result, extras.texts, extras.images)]),
         "Annotators": _annotators(result),
-        "Checks": _checks(result),
+        "Checks": iter([alignment(result), tables.diagnostics(result), tables.tests(result)]),
         "How this was made": _made(result, extras.command),
     }
     sections = []
@@ -235,30 +235,25 @@ def _calibration(result: Result) -> Blocks:
         return
     event = "the most probable label is right" if analysis.event is None else f"{plain(analysis.event)} occurs"
     yield data_tables.calibration(result)
+    curves = []
+    sources = []
+    for place, model in enumerate(analysis.models, 1):
+        draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
+        curves.append(Figure(f"reliability-{place}", draw, mark(model)))
+        sources.append(Figure(f"source-{place}", partial(plot_nelson, analysis.risk, model), mark(model)))
     yield Panels(
-        tuple(_reliability(analysis)),
+        tuple(curves),
         f"Reliability: how often {event} where it is forecast with a given probability. A model whose curve lies below "
         "the dashed line is overconfident. The band, of 90%, is where the curve of a calibrated model would be by "
         "chance.",
     )
     yield Panels(
-        tuple(_sources(analysis)),
+        tuple(sources),
         "Model against source (Nelson): each bubble holds forecasts of about the same probability. Its height is that "
         "probability; its place from left to right is how often such forecasts come true. Marks are averages over all "
         "forecasts: accuracy (geometric mean), decisiveness (arithmetic), robustness (power −2/3). A line through them "
         "that is steeper than 45° is that of an overconfident model.",
     )
-
-
-def _reliability(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
-    for place, model in enumerate(analysis.models, 1):
-        draw = partial(plot_reliability, analysis.curve.filter(model=model), analysis.event)
-        yield Figure(f"reliability-{place}", draw, mark(model))
-
-
-def _sources(analysis: "CalibrationAnalysis") -> Iterator[Figure]:
-    for place, model in enumerate(analysis.models, 1):
-        yield Figure(f"source-{place}", partial(plot_nelson, analysis.risk, model), mark(model))
 
 
 def _annotators(result: Result) -> Blocks:
@@ -283,15 +278,12 @@ def _annotators(result: Result) -> Blocks:
     yield data_tables.unlike_the_rest(result)
 
 
-def _checks(result: Result) -> Blocks:
-    yield alignment(result)
-    yield tables.diagnostics(result)
-    yield tables.tests(result)
-
-
 def _made(result: Result, command: str | None) -> Blocks:
     if command is not None:
-        yield Code(_on_lines(plain(command)), "sh")
+        shown = plain(command)
+        if len(shown) > LONGEST_LINE:  # with an option on each line
+            shown = re.sub(" (?=--[a-z])", " \\\\\n  ", shown)
+        yield Code(shown, "sh")
     quote = cite.paragraph(result)
     yield Fold("To quote", (unmarked(quote), "The same in LaTeX:", Code(latex.shown(quote), "latex")))
     settings = tables.settings(result)
@@ -301,10 +293,3 @@ def _made(result: Result, command: str | None) -> Blocks:
         "Intervals hold 95% of the posterior, equal tails. P(a better) is the posterior probability that the mean of "
         "a is better than that of b (a difference of 0 counts half), over the population named in the estimand."
     )
-
-
-def _on_lines(command: str) -> str:
-    """A long command with an option on each line."""
-    if len(command) <= LONGEST_LINE:
-        return command
-    return re.sub(" (?=--[a-z])", " \\\\\n  ", command)

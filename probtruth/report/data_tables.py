@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth.line.result import Result
+from probtruth.report.about import measure, with_unit
 from probtruth.report.names import mark, plain
 from probtruth.report.numbers import decimals, fixed, interval, percent, probability, significant
-from probtruth.report.table import Table, of_rows
-from probtruth.report.words import measure, with_unit
+from probtruth.report.tables import Table, of_rows
 from probtruth.types.arguments import method_in_words
 
 if TYPE_CHECKING:  # with JAX, which bare scores do without
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # with JAX, which bare scores do without
 
     from probtruth.line.analysis.calibration import CalibrationAnalysis
 
-MOST_ANNOTATORS = 20  # The best and the worst half of them, and all that are flagged, up to so many again
+MOST_ANNOTATORS = 20  # The best, and as many of the worst
 MOST_UNLIKE = 10  # Annotators who differ most from the rest
 NO_CONTENT: Mapping[str, str] = {}
 
@@ -132,10 +132,8 @@ def annotators(result: Result) -> Table | None:
     shown = list(rows)
     note = f"By {method_in_words(truth.method)}, which takes each item to have one true class. "
     if len(rows) > MOST_ANNOTATORS:
-        half = MOST_ANNOTATORS // 2
-        flagged = [row for row in rows[half:-half] if row["flag"]]
-        shown = [*rows[:half], *flagged[:MOST_ANNOTATORS], *rows[-half:]]
-        note += f"{len(shown)} of {len(rows):,} annotators: the best, the worst and those with a flag. "
+        shown = [*rows[:MOST_ANNOTATORS], *rows[MOST_ANNOTATORS:][-MOST_ANNOTATORS:]]
+        note += f"{len(shown)} of {len(rows):,} annotators: the best and the worst. "
     cells = [
         {
             "Annotator": mark(row["annotator"]),

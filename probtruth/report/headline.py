@@ -5,10 +5,9 @@ import math
 from probtruth.comparison.results.unseen import highest_rate
 from probtruth.line.result import Result
 from probtruth.line.standing import CLAIMED, Answer, Standing
-from probtruth.report.about import answers
+from probtruth.report.about import answers, mean_of, measure, unit, unit_of
 from probtruth.report.names import joined, mark
 from probtruth.report.numbers import equals, with_interval
-from probtruth.report.words import mean_of, measure, unit, unit_of
 from probtruth.types.arguments import QUESTIONS, method_in_words
 
 # From which probability on the verdict uses these words

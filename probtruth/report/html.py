@@ -10,7 +10,7 @@ from probtruth.line.result import Result
 from probtruth.report.contents import Block, Code, Contents, Figure, Fold, Panels, contents
 from probtruth.report.names import MARKED, unmarked
 from probtruth.report.plots.svg import STYLE
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 
 FEW_COLUMNS = 3  # Up to which a table stays one on a narrow screen; larger ones become a card for each row
 SEPARATOR = "\x1f"  # Between the cells of a row, which are escaped at once
@@ -131,8 +131,12 @@ def _table(table: Table) -> str:
         tags.append(f"<td{flush}{title}>")
     for place, row in enumerate(table.rows):
         first, *rest = shown(SEPARATOR.join(row)).split(SEPARATOR)
-        if table.behind:
-            first = _opened(first, unmarked(row[0]), *table.behind[place])
+        text, image = table.behind[place] if table.behind else (None, None)
+        inside = f'<p class="content">{escape(text)}</p>' if text else ""
+        if image:
+            inside += f'<img src="{escape(image)}" alt="Image of {escape(unmarked(row[0]))}">'
+        if inside:
+            first = f"<details><summary>{first}</summary>{inside}</details>"
         cells = "".join([f"{tag}{cell}</td>" for tag, cell in zip(tags[1:], rest, strict=True)])
         body += f'<tr><th scope="row">{first}</th>{cells}</tr>'
     note = f'<p class="note">{shown(table.note)}</p>' if table.note else ""
@@ -141,16 +145,6 @@ def _table(table: Table) -> str:
         f'<table class="{name}"><caption>{shown(table.caption)}</caption><thead><tr>{heads}</tr></thead>'
         f"<tbody>{body}</tbody></table></div>{note}"
     )
-
-
-def _opened(name: str, words: str, text: str | None, image: str | None) -> str:
-    """The name of an item, behind which are its text and its image where they are known."""
-    inside = ""
-    if text:
-        inside += f'<p class="content">{escape(text)}</p>'
-    if image:
-        inside += f'<img src="{escape(image)}" alt="Image of {escape(words)}">'
-    return f"<details><summary>{name}</summary>{inside}</details>" if inside else name
 
 
 def _asset(name: str) -> str:

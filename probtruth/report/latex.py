@@ -6,15 +6,12 @@ that has them.
 
 from collections.abc import Callable, Sequence
 
-from rich.cells import cell_len
-
 from probtruth.line.result import Result
 from probtruth.report import tables
-from probtruth.report.names import MARKED, unmarked
-from probtruth.report.table import Table
+from probtruth.report.names import unmarked
+from probtruth.report.tables import Table
 
 TABLES: dict[str, Callable[[Result], Table | None]] = {"models": tables.models, "pairs": tables.pairs}
-LONG = 30  # Columns from which on a name is set in a paragraph that may break anywhere
 ESCAPES = str.maketrans(
     {
         **{each: rf"\{each}" for each in "{}$&#%_"},
@@ -51,25 +48,12 @@ def latex(result: Result) -> str:
 
 
 def shown(text: str) -> str:
-    """Text that LaTeX sets as it is: no command, no group, no mathematics; long names may break anywhere."""
-    pieces = MARKED.split(text)
-    pieces[::2] = [piece.translate(ESCAPES) for piece in pieces[::2]]
-    pieces[1::2] = [_name(name) for name in pieces[1::2]]
-    return "".join(pieces)
-
-
-def _name(name: str) -> str:
-    if cell_len(name) <= LONG:
-        return name.translate(ESCAPES)
-    pieces = [name[start : start + 10] for start in range(0, len(name), 10)]
-    return r"\allowbreak{}".join(piece.translate(ESCAPES) for piece in pieces)
+    """Text that LaTeX sets as it is: no command, no group, no mathematics."""
+    return unmarked(text).translate(ESCAPES)
 
 
 def _environment(table: Table, name: str) -> str:
-    longest = max(cell_len(unmarked(row[0])) for row in table.rows)
-    columns = r"p{0.3\linewidth}" if longest > LONG else "l"
-    for numeric in table.numeric[1:]:
-        columns += "r" if numeric else "l"
+    columns = "".join(["r" if numeric else "l" for numeric in table.numeric])
     lines = [
         r"\begin{table}",
         r"\centering",

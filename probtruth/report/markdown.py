@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from probtruth.line.result import Result
 from probtruth.report.contents import Block, Code, Contents, Fold, contents
 from probtruth.report.names import MARKED
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~$@])")
 IN_NAMES = re.compile(r"([\\`*_{}\[\]()#|~$:@!]|^[+\-.=])")

@@ -1,16 +1,20 @@
-"""The tables of a comparison, each a frame of shown strings; None where there is nothing to say."""
+"""Tables of shown strings with their alignment, and those of a comparison; None where there is nothing to say."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from probtruth.io.formats import Texts
 from probtruth.kernels.host import versions
 from probtruth.line.result import Result
 from probtruth.line.standing import gates
-from probtruth.report.about import better, gate_words
+from probtruth.report.about import better, gate_words, mean_of, rope_of, with_unit
 from probtruth.report.names import mark
 from probtruth.report.numbers import (
+    UNKNOWN,
     at_least_shown,
     exact,
     favouring_a,
@@ -21,15 +25,63 @@ from probtruth.report.numbers import (
     setting,
     significant,
 )
-from probtruth.report.table import Table, of_rows
-from probtruth.report.words import mean_of, rope_of, with_unit
 from probtruth.types.arguments import QUESTIONS, method_in_words
 from probtruth.types.comparison import Comparison
 from probtruth.types.frontier import SURE, Frontier
 from probtruth.types.pairs import Pair
 
+NOTHING = {"", UNKNOWN}
+
+
 MOST_TESTED = 25  # Models whose pairs the model-free tests compare, those of the best means
 ALL_PAIRS = 15  # Pairs up to which a table has all; of more it has those of the leading model
+TESTS = {
+    "t_p": "p (t)",
+    "t_p_holm": "Holm p (t)",
+    "sign_flip_p": "p (sign flips)",
+    "sign_flip_p_holm": "Holm p (sign flips)",
+    "wilcoxon_p": "p (Wilcoxon)",
+    "wilcoxon_p_holm": "Holm p (Wilcoxon)",
+}  # The numbers of the model-free tests, in the order of their columns
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of shown strings by their heads, those in which nothing is known left out, under a caption, over a note.
+
+    `left` are the heads set flush left, besides the first. `kind` is "items" for a list of which only the first rows
+    stand open, "list" for facts without an order. `behind` are a text and an image (a data URI) behind the name of each
+    row, where they are known.
+    """
+
+    caption: str
+    columns: Mapping[str, Sequence[str]]
+    note: str = ""
+    left: Texts = ()
+    kind: str = ""
+    behind: Sequence[tuple[str | None, str | None]] = ()
+
+    @cached_property
+    def heads(self) -> Texts:
+        return tuple(head for head, cells in self.columns.items() if set(cells) - NOTHING)
+
+    @cached_property
+    def rows(self) -> list[Texts]:
+        shown = [self.columns[head] for head in self.heads]
+        return list(zip(*shown, strict=True))
+
+    @cached_property
+    def numeric(self) -> tuple[bool, ...]:
+        """Whether each column is set flush right: all but the first and those named."""
+        flush_left = {self.heads[0], *self.left} if self.heads else set()
+        return tuple(head not in flush_left for head in self.heads)
+
+
+def of_rows(caption: str, rows: Sequence[Mapping[str, str]], note: str = "", left: Texts = ()) -> Table:
+    """A table of rows that hold their cells by the heads of the columns."""
+    heads = rows[0] if rows else {}
+    columns = {head: [row[head] for row in rows] for head in heads}
+    return Table(caption, columns, note, left)
 
 
 def models(result: Result) -> Table:
@@ -256,16 +308,6 @@ def diagnostics(result: Result) -> Table | None:
     if known.get("engine") == "exact":
         sampler += " It made what is said of groups; all else is in closed form or by quadrature."
     return Table("Diagnostics of the sampling", columns, sampler, kind="list")
-
-
-TESTS = {
-    "t_p": "p (t)",
-    "t_p_holm": "Holm p (t)",
-    "sign_flip_p": "p (sign flips)",
-    "sign_flip_p_holm": "Holm p (sign flips)",
-    "wilcoxon_p": "p (Wilcoxon)",
-    "wilcoxon_p_holm": "Holm p (Wilcoxon)",
-}  # The numbers of the model-free tests, in the order of their columns
 
 
 def tests(result: Result) -> Table | None:

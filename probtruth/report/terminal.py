@@ -16,7 +16,7 @@ from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.data_tables import voters
 from probtruth.report.names import MARKED, mark, plain, unmarked
 from probtruth.report.numbers import fixed, setting
-from probtruth.report.table import Table, of_rows
+from probtruth.report.tables import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
 
@@ -74,11 +74,11 @@ def marked_warnings(lines: Iterable[str]) -> list[Text]:
     return [Text(f"! {line}", style="yellow") for line in lines]
 
 
-def titled(shown: Table, most: int = MOST_ROWS) -> RenderableType:
+def titled(shown: Table) -> RenderableType:
     """A table under its caption, without its note: its first rows."""
-    more = len(shown.rows) - most
+    more = len(shown.rows) - MOST_ROWS
     rest = [Text(f"and {more:,} more", style="dim")] if more > 0 else []
-    parts = Group(Text(unmarked(shown.caption), "bold"), grid(shown, most), *rest)
+    parts = Group(Text(unmarked(shown.caption), "bold"), grid(shown), *rest)
     return Padding(parts, (1, 0, 0, 0))
 
 

@@ -17,7 +17,7 @@ from probtruth.report.numbers import (
     probability,
     significant,
 )
-from probtruth.report.table import Table, of_rows
+from probtruth.report.tables import Table, of_rows
 from probtruth.report.terminal import grid, marked_warnings
 from probtruth.study.monitor_state import Monitor
 from probtruth.study.plan import Plan
@@ -138,17 +138,16 @@ def plan_table(plan: Plan) -> Table:
         sizes = [row[name] for row in plan.designs]
         if any(size != UNSAID.get(name, "") for size in sizes):
             shown[name] = head
-    return of_rows("", [_design(row, shown) for row in plan.designs])
-
-
-def _design(row: Row, sizes: dict[str, str]) -> dict[str, str]:
-    cells = {"design": row["design"]}
-    for name, head in sizes.items():
-        cells[head] = "" if row[name] is None else _number(row[name])
-    cells["width"] = significant(row["width"], 3)
-    cells["power"] = probability(row["p_certain"])
-    cells["cost"] = significant(row["cost"], 4)
-    return cells
+    rows = []
+    for row in plan.designs:
+        cells = {"design": row["design"]}
+        for name, head in shown.items():
+            cells[head] = "" if row[name] is None else _number(row[name])
+        cells["width"] = significant(row["width"], 3)
+        cells["power"] = probability(row["p_certain"])
+        cells["cost"] = significant(row["cost"], 4)
+        rows.append(cells)
+    return of_rows("", rows)
 
 
 def plan_summary(plan: Plan) -> tuple[RenderableType, ...]:

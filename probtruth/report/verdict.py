@@ -8,7 +8,7 @@ from probtruth.check import count
 from probtruth.io.formats import Texts
 from probtruth.line.result import Result
 from probtruth.line.standing import SURE, Standing, group_count
-from probtruth.report.about import assumptions, gate_words
+from probtruth.report.about import assumptions, gate_words, item_of, mean_of, measure, rope_of, unit, unit_of
 from probtruth.report.headline import MOST_NAMED, headline
 from probtruth.report.names import joined, mark
 from probtruth.report.numbers import (
@@ -22,7 +22,6 @@ from probtruth.report.numbers import (
     significant,
     with_interval,
 )
-from probtruth.report.words import item_of, mean_of, measure, rope_of, unit, unit_of
 from probtruth.types import Comparison
 from probtruth.types.arguments import QUESTIONS
 from probtruth.types.pairs import Pair

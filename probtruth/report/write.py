@@ -7,7 +7,7 @@ from probtruth.io.output.csv_safe import write_csv
 from probtruth.io.output.folder import whole
 from probtruth.io.output.jsonable import dumps
 from probtruth.line.result import Result
-from probtruth.report.contents import Contents, Extras, contents
+from probtruth.report.contents import Extras, contents
 from probtruth.report.html import html
 from probtruth.report.latex import latex
 from probtruth.report.markdown import markdown
@@ -51,7 +51,10 @@ def write_report(
     result = Result.of(result)
     with whole(out) as folder:
         content = contents(result, Extras(command, texts or {}, images or {}))
-        _write_figures(content, folder / "figures")
+        (folder / "figures").mkdir()
+        for figure in content.figures:
+            _write_text(folder / "figures" / f"{figure.name}.svg", alone(figure.svg))
+            (folder / "figures" / f"{figure.name}.pdf").write_bytes(figure.pdf)
         _write_text(folder / "report.html", html(result, content))
         _write_text(folder / "report.md", markdown(result, content))
         _write_text(folder / "report.tex", latex(result))
@@ -61,13 +64,6 @@ def write_report(
         write_csv(result.comparison.ranking(), folder / "models.csv")
         if result.analysis.items is not None:
             result.analysis.items.write_parquet(folder / "items.parquet")
-
-
-def _write_figures(content: Contents, folder: Path) -> None:
-    folder.mkdir()
-    for figure in content.figures:
-        _write_text(folder / f"{figure.name}.svg", alone(figure.svg))
-        (folder / f"{figure.name}.pdf").write_bytes(figure.pdf)
 
 
 def _write_text(path: Path, text: str) -> None:

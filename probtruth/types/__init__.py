@@ -4,9 +4,9 @@ from probtruth.types.annotations import Annotations as Annotations
 from probtruth.types.comparison import Comparison as Comparison
 from probtruth.types.index import Audit as Audit
 from probtruth.types.index import Index as Index
-from probtruth.types.partition import Partition as Partition
-from probtruth.types.partition import Replicates as Replicates
 from probtruth.types.predictions import Predictions as Predictions
+from probtruth.types.score_rows import Partition as Partition
+from probtruth.types.score_rows import Replicates as Replicates
 from probtruth.types.scores import ExpertScores as ExpertScores
 from probtruth.types.scores import LabelsBehind as LabelsBehind
 from probtruth.types.scores import RuleFacts as RuleFacts

@@ -139,13 +139,6 @@ def ranks(numbers: SomeInts) -> SomeInts:
     return np.argsort(np.argsort(numbers))
 
 
-def row_numbers(size: int) -> Strings:
-    """The names of rows that came without names: 0, 1, ..."""
-    if size > MANY:
-        return frames.numbered(size)
-    return tuple(map(str, range(size)))
-
-
 def are_row_numbers(names: Strings) -> bool:
     if isinstance(names, Names):
         numbers = compact(names.column)
@@ -224,7 +217,7 @@ def as_names(names: GivenNames, what: str) -> MaybeStrings:
 
 def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str], Order]:
     if names is None:
-        return row_numbers(size), np.arange(size)
+        return frames.numbered(size) if size > MANY else tuple(map(str, range(size))), np.arange(size)
     check.length(size, len(names), what)
     if isinstance(names, Names):
         column = compact(names.column)

@@ -1,7 +1,8 @@
-"""Rows of scores, one for each item and model (and repeat), as codes, names and numbers."""
+"""How items belong together, and rows of scores, one for each item and model (and repeat), as codes and numbers."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,18 +11,67 @@ from jaxtyping import Int
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source, Texts
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ItemInts, RowFloats, RowInts
+from probtruth.kernels.shapes import CellInts, ChosenInts, ItemInts, ModelCell, ModelItem, RowFloats, RowInts, TheseInts
 from probtruth.types.index import Coded, positions, sort_names
-from probtruth.types.partition import Partition, Replicates
+from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
     import polars
 
 Parts = Iterable[tuple["polars.DataFrame", Source]]  # a table some rows at a time
-
 NO_NUMBER = "Check that cell; --missing (missing=) leaves out what says that there is no score."
 FOLD = re.compile(r"(cv[ _-]?)?folds?([ _-]?(id|no|nr|number|index|\d+))?", re.IGNORECASE)  # What folds are called
 OF_FOLDS = "folds of cross-validation share training data"  # How a caution begins that replicates="folds" answers
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition(Brief):
+    """Which of some named groups or clusters each item lies in; `codes` are positions in `names`."""
+
+    codes: ItemInts
+    names: Texts
+
+    def part(self, items: TheseInts) -> "Partition":
+        """That of some items; names that none of them has are left out."""
+        used, codes = np.unique(self.codes[items], return_inverse=True)
+        return Partition(codes, tuple([self.names[code] for code in used.tolist()]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Replicates(Brief):
+    """The scores before replicates were averaged: of each item and replicate (a cell), every model's, NaN for none.
+
+    Cells stand by item (its place) and, within it, by replicate (the place of its name).
+    """
+
+    item: CellInts
+    replicate: CellInts
+    values: ModelCell
+    names: Texts
+    what: str = "replicate"  # or "annotator", whose part of the variance always counts
+
+    def counts(self, n_items: int) -> Int[np.ndarray, "model item"]:
+        """How many replicates each model has of each item."""
+        counted = [np.bincount(self.item[~np.isnan(row)], minlength=n_items) for row in self.values]
+        return np.array(counted, np.int64)
+
+    def means(self, n_items: int) -> ModelItem:
+        """Each model's mean over the replicates of each item; NaN where it has none."""
+        found = np.full((len(self.values), n_items), np.nan)
+        for row, values in zip(found, self.values, strict=True):
+            there = ~np.isnan(values)
+            n = np.bincount(self.item[there], minlength=n_items)
+            total = np.bincount(self.item[there], values[there], n_items)
+            np.divide(total, n, out=row, where=n > 0)
+        return found
+
+    def part(self, models: ChosenInts, items: TheseInts, n_items: int) -> "Replicates":
+        """The cells of some models on some of the `n_items` items, which are in ascending order."""
+        place = np.full(n_items, -1)
+        place[items] = np.arange(len(items))
+        cells = np.flatnonzero(place[self.item] >= 0)
+        values = self.values[np.ix_(models, cells)]
+        return Replicates(place[self.item[cells]], self.replicate[cells], values, self.names, self.what)
 
 
 def cautions_of_folds(coded: Mapping[str, Coded], columns: Mapping[str, str]) -> Texts:
@@ -44,8 +94,8 @@ def coded_columns(
 
     Rows without a score only say that there is such an item and model.
     """
-    places: dict[str, dict[str, int]] = {option: {} for option in columns}
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
+    places: dict[str, dict[str, int]] = {option: {} for option in columns}
     numbers = []
     sources = []
     n_blank = 0

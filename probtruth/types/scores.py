@@ -18,8 +18,16 @@ from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import Frame
 from probtruth.types.index import Audit, no_repeats, order_of, ranks, rows_of
 from probtruth.types.orientation import upward
-from probtruth.types.partition import Partition, Replicates
-from probtruth.types.score_rows import Parts, by_replicate, cautions_of_folds, coded_columns, partition_of, unit_of
+from probtruth.types.score_rows import (
+    Partition,
+    Parts,
+    Replicates,
+    by_replicate,
+    cautions_of_folds,
+    coded_columns,
+    partition_of,
+    unit_of,
+)
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -378,15 +386,13 @@ class Scores(Brief):
         place = np.full(len(items), -1)
         place[stays] = np.arange(len(stays))
         cell = of_model.astype(np.int64) * len(stays) + place[of_item]
-        values, replicates = empty_array((len(models), len(stays)), on_disk), None
-        if not (count[:, stays] > 0).all():
-            values[:] = np.nan
+        values = empty_array((len(models), len(stays)), on_disk)
+        values[:] = np.nan
         values.reshape(-1)[cell] = numbers
-        if unit in coded:
-            n = count[:, stays]
-            total = np.bincount(cell, numbers, n.size).reshape(n.shape)
-            values[:] = np.where(n > 0, total / np.maximum(n, 1), np.nan)
-            undefined = (np.isnan(values) & (n > 0)).any(0)
+        replicates = by_replicate(cell, numbers, count[:, stays], repeat, repeats, unit) if unit in coded else None
+        if replicates is not None:
+            values[:] = replicates.means(len(stays))
+            undefined = (np.isnan(values) & (count[:, stays] > 0)).any(0)
             if undefined.any():
                 item = items[stays[undefined.argmax()]]
                 raise InputError(
@@ -395,7 +401,6 @@ class Scores(Brief):
                     "Check the scores of that item.",
                     f"{source.name}, item {check.quote(item)}",
                 )
-            replicates = by_replicate(cell, numbers, n, repeat, repeats, unit)
         line = of_model.astype(np.int64) * len(repeats) + repeat
         rows = np.argsort(line, kind="stable")
         in_order = bool(((np.diff(of_item[rows]) > 0) | (np.diff(line[rows]) > 0)).all())

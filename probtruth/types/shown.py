@@ -2,7 +2,6 @@
 
 from dataclasses import fields, is_dataclass
 from reprlib import Repr
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from probtruth import display
@@ -17,17 +16,10 @@ class Brief:
     """A dataclass whose `repr` gives the size of what it holds instead of all of it."""
 
     def __repr__(self) -> str:
-        """The fields, each in a few words; ten lines at most."""
-        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}  # type: ignore[arg-type]
-        words = {name: SIZES.repr(value) for name, value in values.items() if not callable(value)}
-        text = ", ".join(f"{name}={word}" for name, word in words.items() if word not in NOTHING)
-        return fill(
-            f"{type(self).__name__}({text})",
-            100,
-            subsequent_indent="    ",
-            max_lines=MOST_LINES,
-            break_on_hyphens=False,
-        )
+        """The fields that hold something, each in a few words."""
+        shown = [field.name for field in fields(self) if field.repr]  # type: ignore[arg-type]
+        words = [f"{name}={SIZES.repr(value)}" for name in shown if (value := getattr(self, name)) is not None]
+        return f"{type(self).__name__}({', '.join(words)})"
 
 
 class _Sizes(Repr):
@@ -43,7 +35,6 @@ class _Sizes(Repr):
 
 
 SIZES = _Sizes(maxtuple=3, maxlist=3, maxdict=3, maxset=3, maxstring=60, maxother=60)
-NOTHING = ("None", "()", "[]", "{}", "''")  # Words of fields that are left out
 
 
 class Reported(Brief):

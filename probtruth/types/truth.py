@@ -15,7 +15,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled, row_names
 from probtruth.kernels.arrays import LabelTable, on_device, reordered, to_host
-from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelFloats, SomeInts
+from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelFloats
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
 from probtruth.types.index import Index, as_names, one_hot
@@ -153,25 +153,6 @@ class Truth(Brief):
     def n_items(self) -> int:
         """Number of items."""
         return len(self.index.items)
-
-    def of_items(self, rows: SomeInts) -> "Truth":
-        """What is known of some items, by their positions in rising order; of annotators, what all items said.
-
-        Arguments:
-            rows: positions of items, ascending.
-        """
-        return replace(
-            self,
-            probs=self.probs[rows],
-            index=self.index.with_items(rows),
-            shares=None if self.shares is None else self.shares[rows],
-            n_votes=None if self.n_votes is None else self.n_votes[rows],
-            draws=None if self.draws is None else self.draws[:, rows],
-            item_results={name: column[rows] for name, column in self.item_results.items()},
-            evidence={name: table[rows] for name, table in self.evidence.items()},
-            sampled={},
-            annotations=None if self.annotations is None else self.annotations.of_items(rows),
-        )
 
     @classmethod
     def from_probs(

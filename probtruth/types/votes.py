@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.check import Texts
-from probtruth.types.partition import Partition
+from probtruth.types.score_rows import Partition
 from probtruth.types.shown import Brief
 
 

@@ -11,12 +11,12 @@ from line_results import bare_result, demo_result, rewrite
 
 import probtruth as pt
 from probtruth import demo
-from probtruth.line.truth_dict import truth_dict
+from probtruth.line.labelled import truth_dict
 from probtruth.report import terminal, terminal_study
 from probtruth.report.contents import Block, Fold, contents
 from probtruth.report.html import html
 from probtruth.report.names import MARKED
-from probtruth.report.table import Table
+from probtruth.report.tables import Table
 from probtruth.types.arguments import METHOD_WORDS
 
 GLOSSARY = pages.REPOSITORY / "docs" / "glossary.md"

@@ -13,9 +13,7 @@ import pytest
 import xarray
 
 from probtruth import demo, infer_truth
-from probtruth.line.labelled import Labelled
-from probtruth.line.options import Options
-from probtruth.line.other_estimand import OtherEstimand
+from probtruth.line.labelled import Labelled, Options, OtherEstimand
 from probtruth.line.result import Result
 from probtruth.scoring.align import align
 from probtruth.scoring.rules import get_rule

@@ -67,7 +67,9 @@ def test_equal_weights() -> None:
     (row,) = pt.compare(scores, weights="equal", engine="exact").pairs
     a, b = (sum(mean[row] for mean in means.values()) / 2 for row in (0, 1))
     assert row["difference"] == pytest.approx(a - b, abs=1e-12)
-    with pytest.raises(InputError, match="equal weights without groups"):
+    of_sums = pt.compare(pt.Moments.of(scores), weights="equal", engine="exact").pairs[0]
+    assert of_sums.difference == pytest.approx(a - b, abs=1e-12)
+    with pytest.raises(InputError, match="weights without groups"):
         pt.compare(pt.Scores.from_frame(table(MARKS), higher_is_better=True), weights="equal")
     with pytest.raises(InputError, match="'equal'"):
         pt.compare(scores, weights="same")

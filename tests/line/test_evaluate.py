@@ -72,13 +72,6 @@ def test_many_items_whose_names_stay_in_one_column_have_the_same_result(monkeypa
     assert column.to_dict() == text.to_dict()
 
 
-def test_labels_are_matched_by_name_whatever_their_order():
-    annotations = pt.Annotations.from_counts(VOTES, labels=["no", "yes"])
-    predictions = pt.Predictions.from_probs({"a": A[:, ::-1], "b": B[:, ::-1]}, labels=["yes", "no"])
-    scores = pt.evaluate(annotations, predictions, engine="exact").scores.values
-    np.testing.assert_array_equal(scores, _evaluate().scores.values)
-
-
 def test_items_on_one_side_only_are_dropped_and_counted():
     annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
     predictions = pt.Predictions.from_probs({"a": A, "b": B}, items=[*ITEMS[:4], "new", "newer"])

@@ -62,21 +62,6 @@ KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_annotations_and_predictions_in_dataframes(kind: str) -> None:
-    wanted = evaluated(pt.Annotations.from_long(VOTES), NAMED)
-    assert evaluated(KINDS[kind](pl.DataFrame(VOTES)), tables(KINDS[kind])) == wanted
-
-
-def test_annotations_and_predictions_in_files(tmp_path: Path) -> None:
-    pl.DataFrame(VOTES).write_csv(tmp_path / "votes.csv")
-    files = tables(lambda frame: frame)
-    for name, frame in files.items():
-        frame.write_csv(tmp_path / f"{name}.csv")
-    paths = {name: tmp_path / f"{name}.csv" for name in files}
-    assert evaluated(tmp_path / "votes.csv", paths) == evaluated(pt.Annotations.from_long(VOTES), NAMED)
-
-
 def hard_scores() -> dict[str, float]:
     """By hand: the mean of minus the log of the probability of the label."""
     return {name: float(-np.log(probs[np.arange(N), HARD]).mean()) for name, probs in PROBS.items()}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import probtruth as pt
-from probtruth.line.other_estimand import changed
+from probtruth.line.labelled import changed
 from probtruth.line.standing import standing_of
 
 

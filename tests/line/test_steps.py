@@ -172,13 +172,6 @@ class TestAnnotators:
         assert known["difference"] == pytest.approx(without["difference"], rel=ROUNDING)
         assert known["high"] - known["low"] > 1.1 * (without["high"] - without["low"])
 
-    def test_some_of_the_items_have_their_annotations(self) -> None:
-        annotations, predictions = self.few()
-        rows = np.arange(0, 120, 2)
-        part = pt.infer_truth(annotations, "vote-share").of_items(rows)
-        whole = pt.infer_truth(annotations.of_items(rows), "vote-share")
-        assert compare(pt.score(predictions, part)).pairs == compare(pt.score(predictions, whole)).pairs
-
 
 def test_a_label_that_nobody_used_changes_nothing() -> None:
     annotations, predictions = made("5 annotators, right 0.7")

@@ -66,12 +66,11 @@ def test_no_name_is_a_command(odd):
     text = latex(odd)
     commands = set(re.findall(r"\\[A-Za-z]+", text))
     ours = r"\begin\end\centering\caption\label\toprule\midrule\bottomrule\usepackage\par\smallskip\parbox\linewidth"
-    ours += r"\footnotesize\allowbreak" + "".join(ESCAPES.values())
+    ours += r"\footnotesize" + "".join(ESCAPES.values())
     assert commands <= set(re.findall(r"\\[A-Za-z]+", ours))
     assert "\u202e" not in text
-    shown = text.replace(r"\allowbreak{}", "")
     for name in ("<script>alert(1)</script>", "שלום עולם", "😀 👩‍🔬 & co | *x* $y$", "=1+1�gnp.exe"):
-        assert escape(name) in shown
+        assert escape(name) in text
 
 
 @pytest.mark.parametrize("table", ["models", "pairs"])
@@ -79,7 +78,7 @@ def test_rows_have_the_columns_that_the_head_declares(odd, table):
     text = latex(odd).split(r"\end{table}")[["models", "pairs"].index(table)]
     columns = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
     assert columns is not None
-    n = len(re.sub(r"p\{[^}]*\}", "l", columns[1]))
+    n = len(columns[1])
     rows = [line for line in text.splitlines() if line.endswith(r" \\")]
     assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {n}
     assert len(rows) == {"models": 5, "pairs": 7}[table]
@@ -91,13 +90,6 @@ def test_numbers_are_those_of_the_page(result):
     row = next(line for line in text.splitlines() if line.startswith(escape("nearest-neighbours")))
     assert [cell.strip() for cell in row.split("&")][1] == tables.models(result).rows[0][1]
     assert r"\label{tab:probtruth-models}" in text
-
-
-def test_a_name_of_300_characters_is_whole_and_may_break(make):
-    name = "x" * 300
-    text = latex(make["demo"]((name, "b", "c", "d")))
-    assert name in text.replace(r"\allowbreak{}", "")
-    assert r"p{0.3\linewidth}" in text
 
 
 @pytest.mark.process

@@ -8,7 +8,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from probtruth.line.truth_dict import truth_dict
+from probtruth.line.labelled import truth_dict
 from probtruth.report import terminal
 from probtruth.types import Truth
 from probtruth.types.index import Index

@@ -17,7 +17,7 @@ import numpy as np
 
 import probtruth as pt
 from probtruth.types.comparison import PEOPLE
-from probtruth.types.partition import Replicates
+from probtruth.types.score_rows import Replicates
 
 RUNS = 60
 ITEMS = 60

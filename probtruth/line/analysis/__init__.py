@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from probtruth.line.analysis import items
 from probtruth.line.analysis.annotators import AnnotatorAnalysis, Unlike, annotators_of, unlike_the_rest
 from probtruth.line.analysis.calibration import CalibrationAnalysis, MostAccurate, calibration_of, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
+from probtruth.scoring.score import score_aligned
 from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief
 
@@ -46,9 +49,11 @@ class Analysis(Brief):
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
         """Each model's expected accuracy: 1 minus the mean zero-one score."""
-        if self._labelled_items is None:
+        known = self._labelled_items
+        if known is None:
             return None
-        return items.expected_accuracy(self._labelled_items)
+        scores = score_aligned(known.aligned.common(), "zero-one", None)
+        return dict(zip(scores.models, (1 - scores.values.mean(1)).tolist(), strict=True))
 
     @cached_property
     def most_accurate(self) -> MostAccurate | None:
@@ -84,10 +89,14 @@ class Analysis(Brief):
     @cached_property
     def listed(self) -> "polars.DataFrame | None":
         """The items that a page lists, those first on which the two leading models differ most."""
-        if self.items is None:
+        frame = self.items
+        if frame is None:
             return None
-        rows = items.most_telling(self.items, MOST_LISTED)
-        return self.items[rows].with_row_index().with_columns(index=rows)
+        rows = np.arange(min(MOST_LISTED, frame.height))
+        column = next((name for name in ("difference", "entropy") if name in frame.columns), None)
+        if column is not None:  # where the labels of one model disagree most
+            rows = np.argsort(-np.abs(frame[column].to_numpy()), kind="stable")[:MOST_LISTED]
+        return frame[rows].with_row_index().with_columns(index=rows)
 
     def named_shares(self, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
         """The labels of items, by their positions, with their shares of the votes, the largest first."""

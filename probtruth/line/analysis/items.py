@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from jaxtyping import Int
 from scipy.special import entr
 
 from probtruth import frames
@@ -12,7 +11,6 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
-from probtruth.scoring.calibration.events import events
 from probtruth.types import Comparison, Scores
 from probtruth.types.comparison import leaders
 
@@ -59,14 +57,6 @@ def vote_shares(aligned: Aligned) -> ItemLabel:
     return to_host(aligned.truth) if aligned.shares is None else aligned.shares
 
 
-def most_telling(frame: "polars.DataFrame", most: int) -> Int[np.ndarray, " row"]:
-    """The rows on which the two leading models differ most or, of one model, the labels disagree most."""
-    column = next((name for name in ("difference", "entropy") if name in frame.columns), None)
-    if column is None:
-        return np.arange(min(most, frame.height))
-    return np.argsort(-np.abs(frame[column].to_numpy()), kind="stable")[:most]
-
-
 def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, float]]]:
     """The labels of some items with their shares, the largest first, four at most."""
     shares = vote_shares(aligned)[np.asarray(rows, np.int64)]
@@ -75,13 +65,3 @@ def named_shares(aligned: Aligned, rows: Sequence[int]) -> list[list[tuple[str, 
     for row, labels in zip(shares, order.tolist(), strict=True):
         named.append([(aligned.labels[label], float(row[label])) for label in labels if row[label] > 0])
     return named
-
-
-def expected_accuracy(labelled: Labelled) -> dict[str, float]:
-    """How often each model's most probable label is right, expected under the reference; ties share the choice."""
-    aligned = labelled.aligned.common()
-    accuracy = {}
-    for model, logs in aligned.tables():
-        ((_, _, right),) = events(logs, aligned.truth, aligned.labels, "top-label")
-        accuracy[model] = float(right.mean())
-    return accuracy

@@ -1,6 +1,5 @@
 """Figures of Nelson's assessment: model against source probability, and their ratio."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,14 +52,12 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
         colour = COLOURS[order if two else 0]
         rings = two and order > 0  # told apart without colour
         solid = max(0.2, min(0.6, 6 / len(mine)))
-        _bubbles(
-            ax,
-            mine,
-            largest,
-            colour,
-            rings,
-            min(1.0, 2 * solid) if two else solid,
-        )
+        x = [row["source"] for row in mine]
+        y = [row["reported"] for row in mine]
+        area = [BUBBLE * row["n_true"] / largest for row in mine]  # or rings, whose area is the same
+        face, edge = ("none", colour) if rings else (colour, "none")
+        solid = min(1.0, 2 * solid) if two else solid
+        ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
         if two:
             source, reported = risk.source_by_label[position, order], risk.model_by_label[position, order]
             _marks(ax, source, reported, risk, colour, 5, "none" if rings else "full")
@@ -99,28 +96,18 @@ def plot_nelson(risk: RiskProfile, model: str | None = None, ax: Axes | None = N
     return ax
 
 
-def _bubbles(ax: Axes, bins: Sequence[Any], largest: float, colour: str, rings: bool, solid: float) -> None:
-    """Bubbles, or rings, whose area is the number of true events."""
-    x = [row["source"] for row in bins]
-    y = [row["reported"] for row in bins]
-    area = [BUBBLE * row["n_true"] / largest for row in bins]
-    face, edge = ("none", colour) if rings else (colour, "none")
-    ax.scatter(x, y, s=area, facecolors=face, edgecolors=edge, alpha=solid, linewidths=1.2)
-
-
-def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 0.0, ax: Axes | None = None) -> Axes:
+def plot_divergence(risk: RiskProfile, model: str | None = None, ax: Axes | None = None) -> Axes:
     """The divergence probability: the model's mark projected from the origin to a source probability of 1.
 
     Formula: P_model = P_source * P_div, so that the line through (0, 0) and (P_source, P_model) reaches P_div at 1.
 
     Arguments:
         risk, model: as in `plot_nelson`.
-        power: one of the profile's, 0 for the accuracy.
         ax: the axes to draw on.
 
     Returns: the axes.
 
-    Errors: `InputError` for an unknown model, or a power that is not in the profile.
+    Errors: `InputError` for an unknown model.
 
     Source: Nelson (2017), doi:10.3390/e19060286, Figure 7.
 
@@ -131,8 +118,8 @@ def plot_divergence(risk: RiskProfile, model: str | None = None, power: float = 
     ['P_model 0.474', 'P_source 0.707', 'P_div 0.670']
     """
     position = _position(risk, model)
-    reported = float(risk.at(power)[position])
-    at = risk.powers.index(power)
+    at = risk.powers.index(0.0)  # that of the accuracy
+    reported = float(risk.model[position, at])
     source, ratio = float(risk.source[position, at]), float(risk.divergence[position, at])
     ax = square(ax, "source probability", "model probability", side=380, right=90)
     ax.plot([0, 1], [0, ratio], color=COLOURS[0], linewidth=2)

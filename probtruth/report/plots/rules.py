@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 from matplotlib.axes import Axes
-from numpy.typing import ArrayLike
 
-from probtruth import check_arrays
+from probtruth import check, check_arrays
 from probtruth.errors import InputError
 from probtruth.report.numbers import fixed
 from probtruth.report.plots.axes import BLUE, DASHES, INK, SIZE, keys, panel, text
@@ -20,7 +19,7 @@ STEPS = 1000  # Responses at which the loss is drawn, besides the truth
 
 def plot_rules(
     rules: RuleLike | Sequence[RuleLike] = ("log", "brier"),
-    y: ArrayLike = 1.0,
+    y: float = 1.0,
     match_at: float | None = None,
     zoom: tuple[float, float] | None = None,
     ax: Axes | None = None,
@@ -33,8 +32,7 @@ def plot_rules(
 
     Arguments:
         rules: one name or rule, or several.
-        y: the probability of the second of two labels, or a distribution over any number of labels, of which the last
-            is drawn (the others share the rest as they do in the truth).
+        y: the probability of the second of two labels.
         match_at: the response at which every rule is to lose as much as the first one.
         zoom: the range of responses to show.
         ax: the axes to draw on; new ones by default.
@@ -42,7 +40,7 @@ def plot_rules(
     Returns: the axes. Of one rule the dashed line is the truth, the point the least expected loss: the generalised
     entropy of the label, on the dashed line if the rule is proper.
 
-    Errors: `InputError` for an unknown rule, a truth that is not a distribution, a response `match_at` at which a rule
+    Errors: `InputError` for an unknown rule, a truth that is no probability, a response `match_at` at which a rule
     loses nothing or everything, and a range that is none.
 
     Source: B. Carpenter (2010), "Evaluating with Probabilistic Truth: Log Loss vs. O/1 Loss", LingPipe blog; Rosenberg
@@ -57,16 +55,12 @@ def plot_rules(
     low, high = check_arrays.as_floats(zoom or (0, 1), "response", "zoom").tolist()
     if not 0 <= low < high <= 1:
         raise InputError(f"zoom={zoom!r}", "two responses from 0 to 1, the lower first", "zoom=(0.9, 1.0), say.")
-    truth = np.asarray(y)
-    if truth.ndim == 0:
-        (second,) = check_arrays.as_floats([y], "label", "truth").astype(np.float64)
-        truth = np.array([1 - second, second])
-    truth = check_arrays.distribution(truth, "truth")
-    labels = tuple(map(str, range(len(truth))))
-    chosen = [get_rule(rule).for_labels(labels) for rule in listed]
+    y = check.number(y, "truth", least=0, most=1)
+    truth = np.array([1 - y, y])
+    chosen = [get_rule(rule).for_labels(("0", "1")) for rule in listed]
     shown = keys(range(len(chosen)), what="rule")
     steps = low + (high - low) * np.arange(STEPS + 1) / STEPS
-    grid = np.unique(np.append(steps, np.clip(truth[-1], low, high)))
+    grid = np.unique(np.append(steps, np.clip(y, low, high)))
     losses = np.array([_losses(rule, grid, truth, match_at) for rule in chosen])
     if match_at is not None:
         at_match = np.array([_losses(rule, np.array([match_at]), truth, match_at) for rule in chosen])
@@ -88,7 +82,7 @@ def plot_rules(
     ax.legend(frameon=False, labelcolor="linecolor", fontsize=SIZE)
     if len(chosen) == 1:
         best = float(grid[np.argmin(losses[0])])
-        ax.axvline(truth[-1], color=INK, linewidth=1, linestyle=DASHES)
+        ax.axvline(y, color=INK, linewidth=1, linestyle=DASHES)
         ax.plot(best, least, "o", color=BLUE, markersize=6, clip_on=False)
         align = "left" if best < 0.5 else "right"
         words = f"least {fixed(least, 3)} at {fixed(best, 2)}"
@@ -99,9 +93,8 @@ def plot_rules(
 def _losses(
     rule: ScoringRule, responses: np.ndarray, truth: np.ndarray, match_at: float | None
 ) -> Float[np.ndarray, " response"]:
-    """The expected loss of each probability of the last label, or what of it is above the least."""
-    others = truth[:-1] if truth[:-1].any() else np.ones(len(truth) - 1)
-    probs = np.column_stack([np.outer(1 - responses, others / others.sum()), responses])
+    """The expected loss of each probability of the second label, or what of it is above the least."""
+    probs = np.column_stack([1 - responses, responses])
     if match_at is None:
         return np.asarray(rule.expected(probs, truth))
     return np.asarray(rule.divergence(probs, truth))

@@ -84,6 +84,8 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
         raise InputError("a monitor without items", "at least one item", "Feed it first.")
     ax = panel(ax, "items", "mean difference", left=64)
     path = watch.path()
+    last = float(path["n_items"][-1])
+    path = path.filter(path["n_items"] >= last / 30)  # the first looks are as wide as the bounds
     time, mean, low, high = (path[name].to_numpy() for name in ("n_items", "difference", "low", "high"))
     colour = {"a": BLUE, "b": RED}.get(watch.decision or "", INK)
     if watch.rope:
@@ -92,13 +94,7 @@ def plot_monitor(watch: Monitor, ax: Axes | None = None) -> Axes:
     bounded = np.isfinite(low) & np.isfinite(high)
     ax.fill_between(time, low, high, bounded, color=colour, alpha=0.22, linewidth=0, step="post")
     ax.plot(time, mean, color=colour, linewidth=2)
-    last = float(time[-1])
-    late = time >= last / 30  # the first looks are as wide as the bounds
-    shown = np.concatenate([low[bounded & late], high[bounded & late], mean[late], [0.0]])
-    padding = 0.08 * max(float(np.ptp(shown)), 1e-300)
-    ax.set_ylim(float(shown.min()) - padding, float(shown.max()) + padding)
     ax.set_xscale("log")
-    ax.set_xlim(max(1.0, last / 1000), last * 1.0001)
     ax.xaxis.set_major_formatter("{x:,.0f}")
     better = watch.a if watch.higher_is_better else watch.b
     words = f"above 0: {short_names([better])[better]} better"

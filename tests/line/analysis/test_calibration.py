@@ -8,8 +8,7 @@ import pytest
 import probtruth as pt
 from probtruth import demo
 from probtruth.line.analysis import calibration as module
-from probtruth.line.labelled import Labelled
-from probtruth.line.options import Options
+from probtruth.line.labelled import Labelled, Options
 from probtruth.report.data_tables import calibration
 from probtruth.report.names import unmarked
 from probtruth.scoring.align import align
