@@ -4,17 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, combinations
 
 import numpy as np
 
 from probtruth import check
 from probtruth.comparison.boards.costs import drawn_costs
 from probtruth.comparison.boards.fit import connected
-from probtruth.comparison.boards.sets import by_set
-from probtruth.comparison.estimation.design import Design, design
+from probtruth.comparison.estimation.design import LEADING, Design, design
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import LEADING
 from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.posterior import CHAINS, Posterior, posterior_of
@@ -23,9 +22,12 @@ from probtruth.comparison.results.warn import other_best
 from probtruth.comparison.sources import of_moments, of_scores
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.host import free_memory
+from probtruth.kernels.shapes import ModelInts
 from probtruth.types import Audit, Comparison, Scores
+from probtruth.types.pairs import Pair, Rank
 
 OF_PAIR = 125  # Numbers that a pair takes beside the draws
+NOT_CONNECTED = "no chain of shared items connects the two models"
 
 
 def compare(
@@ -71,13 +73,7 @@ def compare(
         raise InputError(f"no score of model {model}", "a score of every model", "Leave the model out.")
     sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
     if sets.any():
-
-        def of_set(part: Scores) -> Comparison | None:
-            if not chosen.these_items and (design(part, None, None, weights).group_units < 2).all():
-                return None
-            return compare(part, replicates=replicates, annotations=annotations, weights=weights, **options)
-
-        return by_set(scores, sets, of_set)
+        return _by_set(scores, sets, weights, annotations, chosen)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
     found = replace(found, scored=scores, costs_drawn=partial(drawn_costs, scores, plan, chosen.seed))
     if scores.by_proper_rule is None:
@@ -91,17 +87,80 @@ def compare(
 
 def conclude(estimate: Estimate, options: Options) -> Comparison:
     """The comparison that an estimate supports, however it was made."""
+    if estimate.names and not options.these_items:
+        need_spread(estimate.design, estimate.about.audit)
+    return _concluded(estimate, options)
+
+
+def _concluded(estimate: Estimate, options: Options) -> Comparison:
+    """The same also where one unit tells nothing of how much differences vary."""
     if not estimate.names:
         return assemble(estimate, Posterior(), options)
     population = None
-    if not options.these_items and (estimate.design.group_units < 2).all():
-        need_spread(estimate.design, estimate.about.audit)
     grouped = estimate.mean.shape[1] > 1
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
         variance = estimate.over_groups().items.variance
         if np.isfinite(variance).all():
             population = Population.of(estimate)
     return assemble(estimate, posterior_of(estimate, population, options), options)
+
+
+def _by_set(scores: Scores, of_model: ModelInts, weights: object, annotations: object, options: Options) -> Comparison:
+    """Each set of models that a chain of shared items connects compared by itself, and all as one.
+
+    What needs all models at once (P(best), ranks, regret) is not known.
+    """
+    sets: list[Scores] = []
+    for one in range(of_model.max() + 1):
+        models = np.flatnonzero(of_model == one)
+        scored = ~np.isnan(scores.values[models])
+        sets.append(scores.part(models, np.flatnonzero(scored.any(0))))
+    compared = []
+    for part in sets:
+        estimate = of_scores(part, design(part, None, None, weights), options, annotations)
+        compared.append(_concluded(estimate, options))
+    found = [one for one in compared if one.unseen["n_units"] != 1]
+    if not found:
+        raise PosteriorError(
+            "got models of which no two share two items (or clusters), expected at least two: the spread between them "
+            "cannot be estimated. Hint: score some items with several models."
+        )
+    pair_of: dict[tuple[str, str], Pair] = {}
+    ranks: list[Rank] = []
+    warnings: dict[str, None] = {_not_connected(sets): None}
+    for part, comparison in zip(sets, compared, strict=True):
+        for pair in comparison.pairs:
+            shared = len(part.items) if pair.shared_items is None else pair.shared_items
+            pair_of[pair.models] = replace(pair, shared_items=shared)
+        for rank in comparison.ranks:
+            ranks.append(replace(rank, p_best=None, expected_rank=None, expected_regret=None, tier=None))
+    for comparison in found:
+        warnings |= dict.fromkeys(comparison.warnings)
+    pairs = []
+    for a, b in combinations(sorted(scores.models), 2):
+        pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
+    return replace(
+        max(found, key=lambda part: len(part.models)),
+        models=scores.models,
+        pairs=pairs,
+        ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else scores.sign * rank.score),
+        warnings=tuple(warnings),
+        decisions=dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score")),
+        group_results={},
+        of_groups=lambda: list(chain.from_iterable(part.groups for part in found)),
+        tests=lambda: list(chain.from_iterable(part.tests() for part in found)),
+        parts=lambda: dict.fromkeys(("items", "annotators", "labels")),
+        scored=scores,
+    )
+
+
+def _not_connected(sets: list[Scores]) -> str:
+    names = [check.shortlist(part.models, 3) for part in sets]
+    listed = "; ".join(names[:3]) + (f"; and {len(names) - 3} more sets" if len(names) > 3 else "")
+    return (
+        f"nothing connects these sets of models, which were never scored on the same items: {listed}. Each is compared "
+        "by itself, and no model is the best of all"
+    )
 
 
 def _refuse(extras: Mapping[str, object], what: str, hint: str) -> None:

@@ -13,9 +13,8 @@ from scipy.special import ndtri
 from probtruth import check
 from probtruth.comparison.boards.boards import filled
 from probtruth.comparison.boards.fit import connected
-from probtruth.comparison.estimation.design import Design, design_of, partition_of, totals
+from probtruth.comparison.estimation.design import Design, design_of, pairs_of, partition_of, rows_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import pairs_of, rows_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import margins
@@ -112,7 +111,7 @@ class People:
             if np.isnan(values).any():
                 values, *_ = filled(values, plan, scores.models)
             values = values[estimate.order]
-            added = (values - values.mean(1, keepdims=True)) / plan.n_items
+            added = plan.item_weights * plan.residuals(values)
             n_units = len(scores.items)
             if scores.clusters is not None:
                 items = scores.clusters.codes[items]

@@ -10,9 +10,10 @@ from probtruth.io.table import Table
 
 @dataclass(frozen=True)
 class Votes:
-    """A row for each vote on a pair of models; without `winner` the left one is preferred.
+    """A row for each vote on a pair of models; without `winner` and `flags` the left one is preferred.
 
-    `swapped` is the winner of a second game, in which the right one stood left.
+    `swapped` is the winner of a second game, in which the right one stood left. `flags` are columns of 0 and 1 that
+    say whether the left one won, the right one, or neither.
     """
 
     left: str
@@ -23,8 +24,10 @@ class Votes:
     swapped: MaybeText = None
     group: MaybeText = None
     covariates: Texts = ()
+    flags: Texts = ()
 
 
+FLAGS = ("winner_model_a", "winner_model_b", "winner_tie")  # as Kaggle's file of the arena has them
 # The columns of the two models of a vote, the preferred one first where nothing says who won.
 VOTE_PAIRS = """
 model_a model_b
@@ -75,12 +78,15 @@ def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxy
     if left is None or right is None:
         return None
     winner = roles["winner"]
+    flags: Texts = ()
+    if winner is None and all(name in lower for name in FLAGS):
+        flags = tuple(lower[name] for name in FLAGS)
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
-    elif winner is None:
+    elif winner is None and not flags:
         return None
     for role, said in named.items():
         if said is not None:
             one_of(said, tuple(columns), f"column of {role}")
     swapped = lower.get("g2_winner") if str(winner).lower() == "g1_winner" else None
-    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"])
+    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"], flags=flags)

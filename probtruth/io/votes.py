@@ -30,15 +30,25 @@ FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: bot
 PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
 BOTH_BAD = ["tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)"]
 # What the winner's cell may say, in lower case
-ANSWERS = {
-    **dict.fromkeys(
-        ["model_a", "a", "left", "model_1", "first", "win", "[[a]]", "1", "1.0"], LEFT
-    ),  # numbers as AlpacaEval writes them
-    **dict.fromkeys(["model_b", "b", "right", "model_2", "second", "loss", "lose", "[[b]]", "2", "2.0"], RIGHT),
-    **dict.fromkeys(["tie", "1.5", "0", "0.0", *["draw", "both", "equal", "same", "neither", "[[c]]"], *BOTH_BAD], TIE),
-    "error": FAILED,
-    "": BLANK,
-}
+LEFT_WON = ["model_a", "a", "left", "model_1", "first", "win", "[[a]]", "a>b", "a>>b", "[[a>b]]", "[[a>>b]]"]
+RIGHT_WON = [
+    "model_b",
+    "b",
+    "right",
+    "model_2",
+    "second",
+    "loss",
+    "lose",
+    "[[b]]",
+    "b>a",
+    "b>>a",
+    "[[b>a]]",
+    "[[b>>a]]",
+]
+TIED = ["tie", "draw", "both", "equal", "same", "neither", "[[c]]", "a=b", "[[a=b]]", *BOTH_BAD]
+NUMBERS = {"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE}  # as AlpacaEval's
+ANSWERS = {"error": FAILED, "": BLANK, **NUMBERS}
+ANSWERS |= dict.fromkeys(LEFT_WON, LEFT) | dict.fromkeys(RIGHT_WON, RIGHT) | dict.fromkeys(TIED, TIE)
 
 
 def read_votes(
@@ -167,6 +177,8 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         outcome, both_bad = _outcomes(frame, kind.winner, pairs, source)
         if both_bad:
             notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
+    if kind.flags:
+        outcome = _flagged(frame, kind.flags, source)
     if kind.swapped is not None:  # a second game of each row, with the sides exchanged
         again, _ = _outcomes(frame, kind.swapped, pairs, source)
         outcome = np.concatenate([outcome, np.where(again >= FAILED, again, -again)])
@@ -194,7 +206,8 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
             row = int(infinite.argmax())
             raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
         covariates[name] = np.concatenate([values, -values])[votes]
-    found = (kind.item, kind.left, kind.right, kind.winner, kind.swapped, kind.annotator, kind.group, *kind.covariates)
+    found = [kind.item, kind.left, kind.right, kind.winner, *kind.flags, kind.swapped, kind.annotator, kind.group]
+    found += kind.covariates
     notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
     return Votes(
         item,
@@ -206,7 +219,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         annotator,
         annotators,
         kind.item is not None,
-        kind.winner is not None,
+        kind.winner is not None or bool(kind.flags),
         notes,
         covariates,
         partition_of("group", coded, order, source.of_rows(rows.tolist()), {"group": str(kind.group)}),
@@ -218,6 +231,19 @@ def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, Int[np.nd
     ordered = sort_names(names)
     place = positions(ordered, names)
     return place[codes], ordered, np.argsort(place)
+
+
+def _flagged(frame: polars.DataFrame, columns: Strings, source: Source) -> RowInts:
+    """Who won each vote, by a column of 0 and 1 for the left one, the right one and a tie."""
+    flags = np.stack([frame_numbers.numbers(frame, name, source, "winner") for name in columns])
+    fits = ((flags == 0) | (flags == 1)).all(0) & (flags.sum(0) == 1)
+    if not fits.all():
+        row = int(fits.argmin())
+        cells = shortlist([f"{cell:g}" for cell in flags[:, row]])
+        raise InputError(
+            f"{cells} in {shortlist(columns)}", "1 in one of them, 0 in the others", "Check the row.", source.at(row)
+        )
+    return np.array([LEFT, RIGHT, TIE])[flags.argmax(0)]
 
 
 def _outcomes(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from probtruth import check
+from probtruth.comparison.estimation.design import partition_of
 from probtruth.comparison.estimation.rectified import FEWEST
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import ChosenInts, ItemFloats, ItemInts
@@ -35,7 +36,10 @@ def choose_gold(
         models.append(scores.models.index(check.one_of(name, scores.models, "model")))
     doubt = _doubt(scores, models)
     probability = inclusion(doubt + FLOOR * doubt.mean(), size)
-    chosen = systematic(probability, _strata(scores.items, groups), seed)
+    strata = np.zeros(len(scores.items), np.int64)
+    if groups is not None:
+        strata = partition_of(groups, scores.items, "group").codes
+    chosen = systematic(probability, strata, seed)
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
 
 
@@ -88,12 +92,3 @@ def systematic(probability: ItemFloats, strata: ItemInts, seed: int) -> ChosenIn
     steps = np.floor(ends - rng.random())
     before = np.r_[-1.0, steps[:-1]]
     return np.sort(order[steps > before])
-
-
-def _strata(items: Sequence[str], groups: Mapping[str, str] | None) -> ItemInts:
-    if groups is None:
-        return np.zeros(len(items), np.int64)
-    absent = [name for name in items if name not in groups]
-    if absent:
-        raise InputError(f"no group for item {check.shortlist(absent, 3)}", "a group for every item", "Add it.")
-    return np.unique([groups[name] for name in items], return_inverse=True)[1]

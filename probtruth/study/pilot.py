@@ -10,9 +10,9 @@ from probtruth import check
 from probtruth.comparison.compare import compare, conclude
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
+from probtruth.comparison.estimation.design import pair_rows_of
 from probtruth.comparison.estimation.estimate import Estimate, joined_df
 from probtruth.comparison.estimation.fixed_items import fixed_variance
-from probtruth.comparison.estimation.pairs import pair_rows_of
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.sources import of_scores

@@ -11,9 +11,8 @@ from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
-from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import GroupInts, ItemFloats, ItemInts, UnitFloats, UnitInts
+from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats, UnitInts
 from probtruth.study.pilot import bare, scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
@@ -118,7 +117,10 @@ def validate(
     n = len(scores.items)
     pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
-    units = Units.of(pair.values[0] - pair.values[1], grouping)
+    (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
+    order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
+    items_of_unit = np.split(order, np.cumsum(grouping.unit_sizes)[:-1])
+    units = Units(total, grouping.unit_sizes, grouping.of_unit(), items_of_unit)
     of_groups = np.round(grouping.group_units * target / n)
     drawn = np.maximum(of_groups, 1).astype(int)
     if len(units.total) == 1 or drawn.max() < 2:
@@ -171,14 +173,6 @@ class Units:
     size: UnitInts
     group: UnitInts
     items: Sequence[ItemInts]
-
-    @classmethod
-    def of(cls, difference: ItemFloats, within: Design) -> "Units":
-        unit = np.arange(len(difference)) if within.unit is None else within.unit
-        size = np.bincount(unit)
-        order = np.argsort(unit, kind="stable")
-        items = np.split(order, np.cumsum(size)[:-1])
-        return cls(np.bincount(unit, difference), size, within.of_unit(), items)
 
     def mean(self, chance: UnitFloats) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""

@@ -10,8 +10,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 import probtruth as pt
-from probtruth.comparison.estimation.pairs import LEADING, leading, pair_rows_of, pairs_of
-from probtruth.comparison.posterior.posterior import blocks
+from probtruth.comparison.estimation.design import LEADING, leading, pair_rows_of, pairs_of
 from probtruth.comparison.results import tests
 
 MANY = 40
@@ -56,12 +55,6 @@ def test_pairs_stand_where_all_pairs_has_them():
 def test_leading_models_have_the_lowest_means():
     mean = np.random.default_rng(1).normal(size=300)
     assert set(leading(mean)) == set(np.argsort(mean)[:LEADING])
-
-
-def test_blocks_hold_every_draw_once():
-    cuts = blocks(300, 10_000)
-    assert len(cuts) > 1
-    assert [row for cut in cuts for row in range(10_000)[cut]] == list(range(10_000))
 
 
 def test_models_that_memory_cannot_hold_are_refused_before_anything_begins(monkeypatch):

@@ -29,6 +29,10 @@ def test_an_arenas_columns_are_found_and_both_bad_is_a_tie() -> None:
     assert repr(votes) == "Votes: 4 votes on 3 models, 2 prompts, 2 annotators, 50% ties"
 
 
+# as in the arena's file on Kaggle
+FLAGS: dict[str, list[object]] = {"winner_model_a": [1, 0, 0], "winner_model_b": [0, 1, 0], "winner_tie": [0, 0, 1]}
+
+
 @pytest.mark.parametrize(
     ("columns", "outcome"),
     [
@@ -37,6 +41,8 @@ def test_an_arenas_columns_are_found_and_both_bad_is_a_tie() -> None:
         ({"chosen_model": ["x", "y"], "rejected_model": ["y", "x"]}, [1, 1]),
         ({"model_a": ["x", "x"], "model_b": ["y", "y"], "winner": ["x", "y"]}, [1, -1]),
         ({"model_1": ["x"], "model_2": ["y"], "winner": ["A"]}, [1]),
+        ({"model_a": ["x"] * 4, "model_b": ["y"] * 4, "winner": ["A>B", "[[B>>A]]", "A=B", "b>a"]}, [1, -1, 0, -1]),
+        ({"model_a": ["x"] * 3, "model_b": ["y"] * 3, **FLAGS}, [1, -1, 0]),
     ],
 )
 def test_winners_as_tools_write_them(columns: dict[str, list[object]], outcome: list[int]) -> None:
@@ -115,6 +121,10 @@ ERRORS = {
     "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote with a winner"),
     "no winner": ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
     "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
+    "two winners": (
+        {"model_a": ["x"] * 3, "model_b": ["y"] * 3, **FLAGS, "winner_tie": [0, 1, 1]},
+        "row 2: got '0', '1', '1' in 'winner_model_a', 'winner_model_b', 'winner_tie', expected 1 in one of them",
+    ),
 }
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
-from probtruth.comparison.boards.fit import Fit, first_equal, need_connected
+from probtruth.comparison.boards.fit import Fit, need_connected
 from probtruth.comparison.boards.notes import LEAST_DF, beyond, notes_on, unknown
-from probtruth.comparison.estimation.design import Design, totals
+from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Scores
@@ -97,13 +96,13 @@ class Board:
             if sums.clustered:
                 cells, of_column = np.unique(fit.columns.cell, return_inverse=True)
                 moved = totals(apart * fit.columns.count, of_column, len(cells))
-                moved = moved / sums.n[cells] + fit.mean[fit.alike, None]
+                moved = moved / sums.n[cells] + fit.mean[:, None]
                 of_cells = rows_from_models(moved)
                 powers[0][np.ix_(rows, cells)] = of_cells
                 near = np.stack([-of_cells.min(1), of_cells.max(1)])
                 tied = self._unit_sizes(fit, of_column, len(cells))[:, known]
             else:
-                mean = rows_from_models(fit.mean[fit.alike])
+                mean = rows_from_models(fit.mean)
                 squares, cubes = _squares_and_cubes(fit, apart)
                 powers[:, rows, group] = np.stack([mean, squares, cubes])
                 near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
@@ -135,7 +134,7 @@ class Board:
     def estimate(self, moments: Moments, about: About) -> Estimate:
         """The estimate from the sums without holes, with the degrees of freedom that the scores have."""
         shared = self.shared.sum(0)
-        about = replace(about, values=None, shared_items=shared.astype(np.int64))
+        about = replace(about, values=None, shared_items=shared.astype(np.int64), range=self.sums.range)
         estimate = estimate_of(moments, self.plan, about)
         items = estimate.items
         full = items.df + 1
@@ -147,7 +146,7 @@ class Board:
             further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
         part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
         notes = notes_on(self.sums, estimate.names, self.fits, shared)
-        notes += unknown(estimate, df) + beyond(estimate, moments.range)
+        notes += unknown(estimate, df) + beyond(estimate, about.range)
         about = replace(about, notes=(*about.notes, *notes))
         return replace(estimate, about=about, parts={next(iter(estimate.parts)): part})
 
@@ -173,7 +172,7 @@ def _squares_and_cubes(fit: Fit, apart: Values) -> tuple[np.ndarray, np.ndarray]
 
 
 def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[Values] = ()) -> list[Values]:
-    """Scores of items without holes; and others with the same holes, such as those under a label, made alike.
+    """Scores of items without holes; and others with the same holes, such as those under a label, filled alike.
 
     Models with an infinite score keep theirs.
     """
@@ -186,9 +185,6 @@ def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[V
         here = np.ix_(finite, np.flatnonzero(of_item == group))
         need_connected(values[here], names, plan.group_names[group] if plan.grouped else None)
         fit = Fit.of(Columns.of_items(values[here], of_item[of_item == group]))
-        # models of like scores may differ under a label
-        together = np.concatenate([its[here] for its in given], axis=1)
-        fit = replace(fit, alike=first_equal(Columns.of_items(together, np.zeros(together.shape[1], np.int64))))
         for one, its in zip(made, given, strict=True):
             one[here] = fit.filled(its[here])
     return made

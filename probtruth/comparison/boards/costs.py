@@ -55,7 +55,5 @@ def _added(
     if np.isnan(values).any():
         values, *_ = filled(values, plan, given)
     values = values[positions(given, models)]
-    share = plan.item_weights
-    of_group = plan.group_totals(plan.unit_totals(values)) / plan.group_sizes
-    added = plan.unit_totals((values - of_group[:, plan.of_item()]) * share)
-    return values @ share, np.asarray(added * np.sqrt(plan.n_units / max(plan.n_units - 1, 1)))
+    unbiased = np.sqrt(plan.n_units / max(plan.n_units - 1, 1))
+    return values @ plan.item_weights, plan.added(values) * unbiased

@@ -10,14 +10,13 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import connected_components
 
 from probtruth import check
-from probtruth.comparison.boards.columns import Columns, Many, Values
-from probtruth.comparison.estimation.design import totals
+from probtruth.comparison.boards.columns import Columns, Values
+from probtruth.comparison.estimation.design import effective, totals
 from probtruth.comparison.estimation.estimate import rows_from_models
 from probtruth.errors import PosteriorError
 
 MOST_WEIGHTS = 1 << 24  # Numbers from which on effective units are counted over some columns, evenly spaced
 LEAST_COLUMNS = 500  # So many of them at least
-SAME = 1e-12  # Scores of two models that differ by less, relative to how they vary, are the same but for rounding
 
 Seen = Bool[np.ndarray, "model column"]
 
@@ -52,7 +51,6 @@ class Fit:
     seen: Seen
     mean: Float[np.ndarray, " model"]
     solve: Float[np.ndarray, "model model"]  # from sums of residuals to means, without what they have in common
-    alike: Int[np.ndarray, " model"]  # the first model that has the same scores
 
     @classmethod
     def of(cls, columns: Columns) -> "Fit":
@@ -70,7 +68,7 @@ class Fit:
         # the level is that at which the items' worth averages to 0
         share = count * seen.any(0) / count[seen.any(0)].sum()
         level = (item_mean - contrast @ average) @ share
-        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve, first_equal(columns))
+        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve)
 
     @property
     def n_items(self) -> int:
@@ -80,12 +78,11 @@ class Fit:
         """How far scores less the models' means move these, times the number of items; linear in them."""
         item_mean, residual = _about_items(about, seen)
         scored = self.columns.count[self.seen.any(0)].sum()
-        moved = self.n_items * (self.solve @ residual + item_mean / scored)
-        return np.asarray(moved[self.alike])
+        return np.asarray(self.n_items * (self.solve @ residual + item_mean / scored))
 
     def filled(self, values: Values) -> Values:
         """Scores without holes in place of those with these: the means, and about them what each column moves."""
-        return np.asarray(self.mean[self.alike, None] + self.moved(values - self.mean[:, None], self.seen))
+        return np.asarray(self.mean[:, None] + self.moved(values - self.mean[:, None], self.seen))
 
     def of_sums(self, level: Float[np.ndarray, " model"]) -> tuple[Values, Values, Float[np.ndarray, " column"]]:
         """Columns whose products add up as those of all items do: scores, what they move about a level, and the size of
@@ -105,28 +102,24 @@ class Fit:
 
     def effective(self, unit: Int[np.ndarray, " column"] | None) -> Float[np.ndarray, " row"]:
         """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
-        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
         n_rows = len(self.mean) * (len(self.mean) + 1) // 2
         most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
-        count = self.columns.count.astype(np.float64)
-        if unit is None:
-            chosen = np.arange(0, patterns.shape[1], ceil(patterns.shape[1] / most))
-            size = np.bincount(of_column.ravel(), count)[chosen]
-            weights = self._weights(patterns[:, chosen])
-            total = weights @ size
-            square = weights**2 @ size
-            return np.asarray(total**2 / square / size.sum())
-        if patterns.shape[1] > most:  # a part of each cluster's columns
-            chosen = np.arange(0, len(count), ceil(len(count) / most))
-            count = count[chosen]
-            unit = unit[chosen]
+        chosen = np.arange(len(self.columns.count))
+        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
+        if patterns.shape[1] > most:
+            chosen = chosen[:: ceil(len(chosen) / most)]
             patterns, of_column = np.unique(self.seen[:, chosen], axis=1, return_inverse=True)
-        _, unit = np.unique(unit, return_inverse=True)
-        n_units = int(unit.max()) + 1
-        of_columns = self._weights(patterns)[:, of_column.ravel()]
-        of_units = totals(of_columns * count, unit, n_units)
-        without_holes = totals(count[None], unit, n_units)
-        return np.asarray(_kish(of_units) / _kish(without_holes))
+        of_column = of_column.ravel()
+        weights = self._weights(patterns)
+        count = self.columns.count[chosen].astype(np.float64)
+        if unit is None:
+            size = np.bincount(of_column, count)
+            total = weights @ size
+            return np.asarray(total**2 / (weights**2 @ size) / size.sum())
+        units, unit = np.unique(unit[chosen], return_inverse=True)
+        of_units = totals(weights[:, of_column] * count, unit, len(units))
+        without_holes = totals(count[None], unit, len(units))
+        return np.asarray(effective(of_units) / effective(without_holes))
 
     def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
         """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""
@@ -141,23 +134,3 @@ def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:
     there = np.where(seen, values, 0.0)
     item_mean = there.sum(0) / np.maximum(seen.sum(0), 1)
     return item_mean, np.where(seen, values - item_mean, 0.0)
-
-
-def _kish(weights: Float[np.ndarray, "row unit"]) -> Float[np.ndarray, " row"]:
-    return np.asarray(weights.sum(1) ** 2 / np.square(weights).sum(1))
-
-
-def first_equal(columns: Columns) -> Int[np.ndarray, " model"]:
-    """The first model that has the same scores, itself if none: rounding shall not tell them apart."""
-    first: dict[bytes, int] = {}
-    found = [first.setdefault(row.tobytes(), at) for at, row in enumerate(columns.values)]
-    for at, one in enumerate(found):
-        if not all(_same(many, at, one) for many in columns.many.values()):
-            found[at] = at
-    return np.array(found, np.int64)
-
-
-def _same(many: Many, one: int, other: int) -> bool:
-    """Whether two models have the same scores on these items, but for rounding."""
-    apart = np.abs(many.root[:, one] - many.root[:, other]).max(initial=0.0)
-    return bool(apart <= SAME * np.abs(many.root[:, one]).max(initial=0.0))

@@ -8,9 +8,9 @@ from scipy.special import stdtr
 
 from probtruth import check
 from probtruth.comparison.boards.fit import Fit
+from probtruth.comparison.estimation.design import leading, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import leading, pairs_of
 
 SHOWN = 3  # Models that a note names
 FEW_MISSING = 5  # Missing scores below which nobody asks whether they are failures
@@ -69,7 +69,7 @@ def beyond(estimate: Estimate, limits: tuple[float, float] | None) -> tuple[str,
     low, high = limits
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     for at in np.flatnonzero((means < low) | (means > high))[:1].tolist():
-        sign = -1.0 if estimate.about.higher_is_better else 1.0
+        sign = estimate.about.sign
         least, most = sorted((sign * low + 0.0, sign * high + 0.0))  # no negative zero
         return (
             f"the mean of {check.quote(estimate.names[at])} would be {sign * means[at]:.3g}, beyond the scores' range "

@@ -1,4 +1,4 @@
-"""Which items belong together: groups (strata) and the independent units (clusters, or the items themselves)."""
+"""The axes of an estimate: models and their pairs, groups (strata) and independent units (items, clusters)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,10 @@ from probtruth.kernels.shapes import (
     GroupInts,
     ItemFloats,
     ItemInts,
+    ModelFloats,
+    ModelInts,
     RowGroup,
+    RowInts,
     RowUnit,
     UnitFloats,
     UnitInts,
@@ -27,6 +30,10 @@ from probtruth.kernels.shapes import (
 from probtruth.types import Partition, Scores
 from probtruth.types.index import positions, sort_names
 
+# Models of which every pair is looked at by itself: tests without a model, draws, figures. Of more models, those of so
+# many lowest mean scores; every pair has its posterior.
+LEADING = 25
+Pairs = Int[np.ndarray, "row 2"]
 ItemRows = Float[np.ndarray, "row item"]
 
 
@@ -154,6 +161,10 @@ class Design:
         means = totals(rows, group, self.n_groups) / self.group_sizes
         return rows - means[:, group]
 
+    def added(self, rows: ItemRows) -> RowUnit:
+        """What each unit adds to the stratified means of the items' numbers."""
+        return self.unit_totals(self.item_weights * self.residuals(rows))
+
     def unit_totals(self, rows: ItemRows) -> RowUnit:
         return rows if self.unit is None else totals(rows, self.unit, self.n_units)
 
@@ -186,6 +197,29 @@ def spread_out(
     found = np.full(shape, empty, part.dtype)
     found.swapaxes(axis, -1)[..., places] = part.swapaxes(axis, -1)
     return found
+
+
+def pairs_of(models: ModelInts) -> Pairs:
+    places = np.triu_indices(len(models), 1)
+    return models[np.stack(places, axis=1)]
+
+
+def rows_of(models: ModelInts) -> Pairs:
+    """The rows of what is kept of means: every model by itself, with -1 in place of another, then all pairs."""
+    none = np.full(len(models), -1)
+    by_themselves = np.stack([models, none], axis=1)
+    return np.concatenate([by_themselves, pairs_of(models)])
+
+
+def pair_rows_of(pairs: Pairs, n_models: int) -> RowInts:
+    """Where pairs (a, b), a < b, stand among all pairs."""
+    first, second = pairs.T
+    before = first * (2 * n_models - first - 1) // 2  # pairs of the models before the first
+    return before + second - first - 1
+
+
+def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:
+    return np.sort(np.argsort(means, kind="stable")[:LEADING])
 
 
 def design(scores: Scores, groups: object, clusters: object, weights: object) -> Design:

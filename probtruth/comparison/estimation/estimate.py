@@ -1,22 +1,16 @@
 """`Estimate`: the mean of every model and of every pair's difference, and the parts of its variance.
 
-Whatever can be compared becomes one, and `compare.conclude(estimate, options)` makes the `Comparison` of it. A module
-with point estimates of its own makes one from them and from what each observation does to them (its influence; the sum
-over all is 0). All numbers are of losses, so that scores of which more is better come negated:
-
-    about = About(rule="score", higher_is_better=True, range=(-1.0, 0.0))
-    estimate = Estimate.of_influence(names, level, influence, about, (item, item_df), (annotator, annotator_df))
-    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
-
-`names` stand in order (`sorted`). What must be said goes into `About.notes` (each is a warning) and `About.over` (what
-the answer is about). A row that the data do not connect is NaN, with `About.unknown` as its reason. Other shapes fill
-the fields themselves: rows are the models, then their pairs (`rows_from_models`). The first part is that of many units
-(items, prompts); every further one is of units that many items share, whose degrees of freedom count by the share of
-the variance they have. A part has a column for each group, or one column where all groups share it.
+Whatever can be compared becomes one, and `compare.conclude(estimate, options)` makes the `Comparison` of it. All
+numbers are of losses, so that scores of which more is better come negated. `names` stand in order (`sorted`); rows are
+the models, then their pairs (`rows_from_models`). What must be said goes into `About.notes` (each is a warning) and
+`About.over` (what the answer is about). A row that the data do not connect is NaN, with `About.unknown` as its reason.
+The first part is that of many units (items, prompts); every further one is of units that many items share, whose
+degrees of freedom count by the share of the variance they have. A part has a column for each group, or one column
+where all groups share it.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -24,8 +18,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Int, Num
 
-from probtruth.comparison.estimation.design import Design, totals
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of
 from probtruth.comparison.results.unseen import Outcomes
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (
@@ -47,8 +40,6 @@ if TYPE_CHECKING:
 
 
 Numbers = Num[np.ndarray, "*#batch"] | np.float64  # of shapes that broadcast
-# The place of each observation's unit (all have one), and the degrees of freedom of every row
-Units = tuple[Int[np.ndarray, " observation"], RowFloats]
 Shares = dict[str, float | None]  # by source; None: unknown
 Intervals = dict[str, tuple[float, float] | None]
 # The variance of the difference of two models (by their places in the names) that comes from one source; None: unknown
@@ -99,13 +90,6 @@ def part_of(square: Numbers, cube: Numbers, n: Numbers, weight: Numbers, df: Num
     variance = of_square * square
     third = np.where(n > 2, of_cube * cube, 0.0)
     return Part(variance, third, np.broadcast_to(df, variance.shape))
-
-
-def _of_units(of_models: ModelUnit, df: RowFloats) -> Part:
-    """The part of units from what each adds to every model."""
-    squares, cubes = power_sums(of_models)
-    df = df[:, None]
-    return part_of(squares, cubes, df + 1.0, np.float64(1), df)
 
 
 def power_sums(of_models: ModelUnit) -> tuple[RowGroup, RowGroup]:
@@ -232,44 +216,6 @@ class Estimate:
     @property
     def group_items(self) -> Num[np.ndarray, " group"]:
         return self.design.group_sizes if self.n_items is None else self.n_items
-
-    @classmethod
-    def of_influence(
-        cls,
-        names: Sequence[str],
-        level: ModelFloats,
-        influence: Float[np.ndarray, "model observation"],
-        about: About,
-        items: Units,
-        annotators: Units | None = None,
-    ) -> "Estimate":
-        """From the models' levels and what each observation (of an item, by an annotator) does to them.
-
-        Units are the place of each observation's among them, and the degrees of freedom of every row: with weights h
-        (sum h)^2 / sum h^2 - 1, which may be less than 1 for annotators. Influences are summed by item, and by
-        annotator less what single cells give (Cameron, Gelbach and Miller 2011, doi:10.1198/jbes.2010.07136).
-        """
-        item, item_df = items
-        of_items = totals(influence, item, int(item.max()) + 1)
-        parts = {"items": _of_units(of_items, item_df)}
-        if annotators is not None:
-            annotator, freedom = annotators
-            of_annotators = totals(influence, annotator, int(annotator.max(initial=0)) + 1)
-            _, cell = np.unique(item * of_annotators.shape[1] + annotator, return_inverse=True)
-            of_cells = totals(influence, cell, int(cell.max(initial=0)) + 1)
-            # of one annotator nothing is known of others, of two all that two can tell; between them by the number
-            counted = np.clip(freedom, 0.0, 1.0)[:, None] ** 2
-            with_votes = of_annotators.any(0)
-            part = _of_units(of_annotators[:, with_votes], np.maximum(freedom, 1.0))
-            squares, _ = power_sums(of_cells)
-            chance = squares * (part.df + 1) / part.df
-            extra = counted * np.maximum(part.variance - chance, 0.0)
-            third = part.third * ratio(extra, part.variance) ** 1.5
-            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
-        design = Design(np.array([of_items.shape[1]]))
-        models = about.models or tuple(names)
-        about = replace(about, models=models, means=level[[names.index(model) for model in models]])
-        return cls(tuple(names), rows_from_models(level)[:, None], parts, design, about)
 
     def for_new_units(self) -> "Estimate":
         """The same for new ones of the units that many items share, where there are any."""

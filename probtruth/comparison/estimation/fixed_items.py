@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from jaxtyping import Float
 
+from probtruth.comparison.estimation.design import rows_of
 from probtruth.comparison.estimation.estimate import MANY, Part
-from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
 from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem, RowGroup
@@ -53,19 +53,12 @@ def fixed_estimate(
     moments = np.zeros((3, len(rows), 1))
     for row, pair in enumerate(rows.tolist()):
         models = [model for model in pair if model >= 0]
-        losses = _difference(scores.losses[models])
+        losses = np.subtract.reduce(scores.losses[models])  # of one model its own, of two the first less the second
         mean[row] = losses @ item_weights
         moments[:, row, 0] = _moments(scores, item_weights, models, correlation)
     variance, third, spread = moments
     df = ratio(variance**2, spread, MANY)
     return mean, Part(variance, third, np.minimum(df, MANY))
-
-
-def _difference(rows: np.ndarray) -> np.ndarray:
-    """What a single model has, or a first one more than a second."""
-    if len(rows) == 1:
-        return rows[0]
-    return rows[0] - rows[1]
 
 
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
@@ -121,7 +114,7 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
                 f"{scores.items[start + item]!r} may have: the variance due to labels is infinite. "
                 "Hint: score with a floor, or with another rule."
             )
-        second, third = moments_around_mean(_difference(losses), probs)
+        second, third = moments_around_mean(np.subtract.reduce(losses), probs)
         df = np.full(len(probs), np.inf)
         counted = np.isfinite(n_votes) & (n_votes > 1)  # moments of the mean over the votes, without bias
         n = n_votes[counted]
@@ -148,7 +141,7 @@ def _over_replicates(
     shared = 0.0
     if correlation is not None:  # that of folds
         shared = correlation / (1 - correlation)
-        rows = _difference(rows)[None]
+        rows = np.subtract.reduce(rows)[None]
     for row in rows:
         there = ~np.isnan(row)
         item = repeated.item[there]

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import CellInts, RowGroup
 

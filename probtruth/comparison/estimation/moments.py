@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.boards.columns import Columns
-from probtruth.comparison.estimation.design import Design, design, spread_out
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of, rows_of
+from probtruth.comparison.estimation.design import Design, design, pair_rows_of, pairs_of, spread_out
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
@@ -68,8 +67,6 @@ class Moments:
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
-    largest: ModelFloats
-    steps: tuple[int, int] | None  # the least and largest of losses (or 0) that are all -1, 0 or 1
     columns: Columns | None = None
     annotators: UnitSums | None = None
     cautions: tuple[str, ...] = ()  # of the scores
@@ -132,22 +129,18 @@ class Moments:
         columns = None
         if np.isnan(values).any():
             columns = Columns.of_items(values, plan.of_cell())
-        largest = np.maximum(values.max(1, initial=0.0), -values.min(1, initial=0.0))
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         group = plan.of_item()
-        for model in np.flatnonzero(~np.isfinite(largest)):
+        infinities = np.isinf(values)
+        for model in np.flatnonzero(infinities.any(1)):
             row = values[model]
-            up = group[row == np.inf]
-            down = group[row == -np.inf]
-            infinite[0, model] = np.bincount(up, minlength=plan.n_groups)
-            infinite[1, model] = np.bincount(down, minlength=plan.n_groups)
-            largest[model] = np.abs(row[np.isfinite(row)]).max(initial=0.0)
-        size = float(largest.max(initial=0.0))
+            for sign, infinity in enumerate((np.inf, -np.inf)):
+                infinite[sign, model] = np.bincount(group[row == infinity], minlength=plan.n_groups)
+        size = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
             raise InputError(f"scores of size {size:g} at most", wanted, "Rescale the scores.")
-        summed = _summed if columns is None else _with_holes
-        n, powers, ends, sizes = summed(values, plan)
+        n, powers, ends, sizes = _summed(values, plan)
         return cls(
             models=models,
             rule=scores.rule,
@@ -161,8 +154,6 @@ class Moments:
             ends=ends,
             sizes=sizes,
             infinite=infinite,
-            largest=largest,
-            steps=_steps_of(values),
             columns=columns,
             cautions=scores.cautions,
         )
@@ -197,16 +188,23 @@ class Moments:
         return ~self.infinite.any((0, 2))
 
     @property
+    def largest(self) -> ModelFloats:
+        """The size of each model's largest score."""
+        return self.ends[:, : len(self.models)].max((0, 2))
+
+    @property
     def range(self) -> tuple[float, float] | None:
         """The least and the largest loss that an item can have, where that is known and finite."""
         if self.known.range is not None:
             low, high = self.known.range
-        elif self.steps is not None:
-            low, high = self.steps
-            high = max(high, low + 1)
-        else:
+            return (float(low), float(high)) if math.isfinite(high - low) else None
+        n_models = len(self.models)
+        low = min(0.0, -float(self.ends[0, :n_models].max()))
+        high = max(0.0, float(self.ends[1, :n_models].max()))
+        n_other, size = self.sizes[:, :n_models].sum((1, 2))
+        if max(-low, high) > 1 or n_other != size:  # else all are -1, 0 or 1
             return None
-        return (float(low), float(high)) if math.isfinite(high - low) else None
+        return low, max(high, low + 1)
 
     def means(self, plan: Design) -> ModelFloats:
         """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
@@ -253,24 +251,15 @@ class Moments:
         if self.known.entropy is not None and other.known.entropy is not None:
             weights = [self.n.sum(), other.n.sum()]
             entropy = float(np.average([self.known.entropy, other.known.entropy], weights=weights))
-        steps = None
-        if one.steps is not None and two.steps is not None:
-            least, most = zip(one.steps, two.steps, strict=True)
-            steps = (min(least), max(most))
         annotators = None
         if one.annotators is not None and two.annotators is not None:
             annotators = one.annotators + two.annotators
+        arrays = {name: join(getattr(one, name), getattr(two, name)) for name, (*_, join) in ARRAYS.items()}
         return replace(
             one,
+            **arrays,
             known=replace(self.known, entropy=entropy, baseline=None),
-            cell_group=np.maximum(one.cell_group, two.cell_group),
-            n=one.n + two.n,
-            powers=_merged(one.n, one.powers, two.n, two.powers),
-            ends=np.maximum(one.ends, two.ends),
-            sizes=one.sizes + two.sizes,
-            infinite=one.infinite + two.infinite,
-            largest=np.maximum(one.largest, two.largest),
-            steps=steps,
+            powers=_merged(one, two),
             columns=columns,
             annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
@@ -289,44 +278,48 @@ class Moments:
         n_models = len(models)
         row = np.concatenate([model, n_models + pair_rows_of(pairs_of(model), n_models)])
         n_rows = n_models * (n_models + 1) // 2
+        places = {"group": group, "cell": cell, "model": model, "row": row}
+        sizes = {"group": len(groups), "cell": len(cells), "model": n_models, "row": n_rows}
+        arrays = {}
+        of_self = replace(self, cell_group=group[self.cell_group])
+        for name, (axes, empty, _) in ARRAYS.items():
+            array = getattr(of_self, name)
+            for at, axis in enumerate(axes, -len(axes)):
+                array = spread_out(array, places[axis], sizes[axis], empty, at)
+            arrays[name] = array
         powers = spread_out(self.powers, cell, len(cells))
-        ends = spread_out(self.ends, group, len(groups), -np.inf)
-        sizes = spread_out(self.sizes, group, len(groups))
-        infinite = spread_out(self.infinite, group, len(groups))
+        powers = spread_out(powers, row, n_rows, np.nan, -2)
         if columns is not None:
             columns = replace(columns, cell=cell[columns.cell]).among(n_models, model)
         if annotators is not None:
             annotators = annotators.among(group, len(groups))
         return replace(
             self,
+            **arrays,
             models=models,
             groups=groups,
             cells=cells,
-            cell_group=spread_out(group[self.cell_group], cell, len(cells), -1),
-            n=spread_out(self.n, cell, len(cells)),
-            powers=spread_out(powers, row, n_rows, np.nan, axis=1),
-            ends=spread_out(ends, row, n_rows, -np.inf, axis=1),
-            sizes=spread_out(sizes, row, n_rows, axis=1),
-            infinite=spread_out(infinite, model, n_models, axis=1),
-            largest=spread_out(self.largest, model, n_models),
+            powers=powers,
             columns=columns,
             annotators=annotators,
         )
 
 
-def _steps_of(values: ModelItem) -> tuple[int, int] | None:
-    """The least and the largest of values that are all -1, 0, 1 or NaN; None of others."""
-    for part in (values[:, :1000], values):  # most others are known by the first
-        size = np.abs(part)
-        if not ((size == 0) | (size == 1) | np.isnan(part)).all():
-            return None
-    least = np.fmin.reduce(values, axis=None, initial=0.0)
-    most = np.fmax.reduce(values, axis=None, initial=0.0)
-    return int(least), int(most)
+# Of what is merged number by number: the axes, what stands where a part has nothing, and what joins two parts
+ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
+    "cell_group": (("cell",), -1, np.maximum),
+    "n": (("cell",), 0, np.add),
+    "ends": (("row", "group"), -np.inf, np.maximum),
+    "sizes": (("row", "group"), 0, np.add),
+    "infinite": (("model", "group"), 0, np.add),
+}
 
 
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
-    """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design."""
+    """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design.
+
+    Where some lack scores, ends and sizes are of the items that a model, or a pair, has, and powers are NaN.
+    """
     group = plan.of_item()
     cell = plan.of_cell()
     if plan.grouped or plan.unit is not None:  # items of one cell stand together, and cells of one group
@@ -343,6 +336,7 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     pairs = pairs_of(np.arange(n_models))
     n_rows = n_models + len(pairs)
     n_powers = 3 if plan.n_clusters is None else 1
+    with_holes = bool(np.isnan(values).any())
     powers = np.zeros((n_powers, n_rows, n_cells))
     ends = np.full((2, n_rows, plan.n_groups), -np.inf)
     sizes = np.zeros((2, n_rows, plan.n_groups))
@@ -360,7 +354,7 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             block = slice(start, stop)
             mean = np.add.reduceat(rows, starts, axis=1) / count
             powers[0][block, cells] = mean
-            if plan.n_clusters is None:
+            if n_powers > 1 and not with_holes:
                 if len(cells) > 1:
                     mean = np.repeat(mean, count, axis=1)
                 residual = rows - mean
@@ -368,59 +362,30 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
                 powers[1][block, cells] = np.add.reduceat(raised, starts, axis=1)
                 raised *= residual
                 powers[2][block, cells] = np.add.reduceat(raised, starts, axis=1)
-            ends[0][block, groups] = -np.minimum.reduceat(rows, group_starts, axis=1)
-            ends[1][block, groups] = np.maximum.reduceat(rows, group_starts, axis=1)
-            sizes[0][block, groups] = np.add.reduceat(rows != 0, group_starts, axis=1, dtype=np.int64)
-            sizes[1][block, groups] = np.add.reduceat(np.abs(rows), group_starts, axis=1)
+            least = np.fmin.reduceat(rows, group_starts, axis=1)
+            most = np.fmax.reduceat(rows, group_starts, axis=1)
+            ends[:, block, groups] = np.fmax([-least, most], -np.inf)
+            size = np.fmax(np.abs(rows), 0.0)
+            sizes[0][block, groups] = np.add.reduceat(size > 0, group_starts, axis=1, dtype=np.int64)
+            sizes[1][block, groups] = np.add.reduceat(size, group_starts, axis=1)
     return np.bincount(cell, minlength=n_cells), powers, ends, sizes
 
 
-def _with_holes(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
-    """The same of scores with holes: ends and sizes of the items that a model, or a pair, has, and no powers."""
-    rows = rows_of(np.arange(len(values))).tolist()
-    group = plan.of_item()
-    n_cells = plan.n_clusters or plan.n_groups
-    # axes: least and largest, or how many and how large; model or pair; group
-    ends = np.full((2, len(rows), plan.n_groups), -np.inf)
-    sizes = np.zeros((2, len(rows), plan.n_groups))
-    for at, (first, second) in enumerate(rows):
-        row = values[first]
-        if second >= 0:
-            with np.errstate(invalid="ignore"):  # of two infinite scores
-                row = row - values[second]
-        seen = np.flatnonzero(~np.isnan(row))
-        of_seen = group[seen]
-        for one in range(plan.n_groups):
-            apart = row[seen[of_seen == one]]
-            if len(apart):
-                ends[:, at, one] = -apart.min(), apart.max()
-                sizes[:, at, one] = np.count_nonzero(apart), np.abs(apart).sum()
-    n_powers = 3 if plan.n_clusters is None else 1
-    powers = np.full((n_powers, len(rows), n_cells), np.nan)
-    n = np.bincount(plan.of_cell(), minlength=n_cells)
-    return n, powers, ends, sizes
-
-
-def _merged(
-    n: CellInts,
-    one: PowerSums,
-    m: CellInts,
-    two: PowerSums,
-) -> PowerSums:
-    """The mean and the sums of powers of residuals of n items and of m others."""
+def _merged(one: Moments, two: Moments) -> PowerSums:
+    """The mean and the sums of powers of residuals of the items of both."""
     # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
-    total = np.maximum(n + m, 1).astype(np.float64)
-    n = n.astype(np.float64)
-    m = m.astype(np.float64)
+    n = one.n.astype(np.float64)
+    m = two.n.astype(np.float64)
+    total = np.maximum(n + m, 1)
     in_both = (n > 0) & (m > 0)
     with np.errstate(invalid="ignore", over="ignore"):
-        merged = one + two
-        apart = np.where(in_both, two[0] - one[0], 0.0)
-        first = np.where(n > 0, one[0], two[0])
+        merged = one.powers + two.powers
+        apart = np.where(in_both, two.powers[0] - one.powers[0], 0.0)
+        first = np.where(n > 0, one.powers[0], two.powers[0])
         merged[0] = first + apart * m / total
         if len(merged) > 1:
             of_means = apart**2 * n * m / total
-            crossed = n * two[1] - m * one[1]
+            crossed = n * two.powers[1] - m * one.powers[1]
             merged[1] += of_means
             third = (n - m) * of_means + 3 * crossed
             merged[2] += apart * third / total

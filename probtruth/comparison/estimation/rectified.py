@@ -6,9 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design, ItemRows, effective, totals
+from probtruth.comparison.estimation.design import Design, ItemRows, effective, pairs_of, totals
 from probtruth.comparison.estimation.estimate import Estimate, Part, rows_from_models
-from probtruth.comparison.estimation.pairs import pairs_of
 from probtruth.comparison.estimation.unit_sums import squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
@@ -160,7 +159,7 @@ class Rectified:
         deviation = plan.item_weights * (expert - _hajek(expert, self.weights, plan))
         of_answers = float((deviation**2 @ self.weights)[0])
         difference = self.values[[a]] - self.values[[b]]
-        of_units = _of_units(difference, plan)
+        of_units = plan.added(difference)[0]
         return max(float(of_units @ of_units) - of_answers, 0.0)
 
     @property
@@ -274,9 +273,4 @@ def _about_models(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
     """What units add to the deviations of the models from their mean, all models in one row."""
     if len(rows) > 1:
         rows = rows - rows.mean(0)
-    return _of_units(rows, plan)
-
-
-def _of_units(rows: ItemRows, plan: Design) -> Float[np.ndarray, " entry"]:
-    """What units add to the means of the rows, all in one."""
-    return plan.unit_totals(plan.item_weights * plan.residuals(rows)).ravel()
+    return plan.added(rows).ravel()

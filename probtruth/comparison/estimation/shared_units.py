@@ -11,13 +11,12 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import chdtrc
 
-from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import rows_of
 from probtruth.comparison.estimation.unit_sums import Excess, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
-from probtruth.kernels.shapes import ItemLabel, ModelCell, ModelInts, RowFloats
+from probtruth.kernels.shapes import ItemLabel, ModelInts, RowFloats
 from probtruth.types import Annotations, Scores
 
 SAME = 1e-6  # Vote shares closer than this are the same (they may have passed through float32)
@@ -153,21 +152,10 @@ def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, p
     cell = cell[order]
     place = item[order] * n_labels + label[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1))  # an annotator who labels an item again counts once
-    ends = np.append(first, len(cell))
-    losses = to_host(labels.losses)[models].reshape(len(models), -1)
-
-    def values(cells: slice) -> ModelCell:
-        start, stop, _ = cells.indices(len(first))
-        begins = first[start:stop]
-        votes = slice(ends[start], ends[stop])
-        of_votes = losses[:, place[votes]]
-        if len(begins) == votes.stop - votes.start:
-            return of_votes
-        n_votes = np.diff(begins, append=votes.stop)
-        return np.add.reduceat(of_votes, begins - votes.start, axis=1) / n_votes
-
-    item_of_cell = cell[first] // len(names)
-    return UnitSums.of(names, item_of_cell, cell[first] % len(names), values, plan)
+    losses = to_host(labels.losses)[models].reshape(len(models), -1)[:, place]
+    if len(first) < len(cell):
+        losses = np.add.reduceat(losses, first, axis=1) / np.diff(first, append=len(cell))
+    return UnitSums.of(names, cell[first] // len(names), cell[first] % len(names), losses, plan)
 
 
 def _labels_in_shares(
@@ -210,16 +198,12 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
         item = repeated.item[cells]
         unit = repeated.replicate[cells]
         of_cells = losses[np.ix_(alike, cells)]
-
-        def values(block: slice, of_cells: ModelCell = of_cells) -> np.ndarray:
-            return of_cells[:, block]
-
-        sums = UnitSums.of(repeated.names, item, unit, values, plan)
+        sums = UnitSums.of(repeated.names, item, unit, of_cells, plan)
         sets.append(sums.units(plan.weights))
         members.append(alike)
         n_units.append(sums.n_units)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-        noise[np.ix_(alike, cells)] = sums.noise(plan.weights, item, values, plan)
+        noise[np.ix_(alike, cells)] = sums.noise(plan.weights, item, of_cells, plan)
     if named and most_items < 2 and repeated.what != "annotator":
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",

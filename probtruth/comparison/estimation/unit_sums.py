@@ -13,15 +13,14 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison.estimation.design import Design, spread_out
+from probtruth.comparison.estimation.design import Design, spread_out, totals
 from probtruth.comparison.estimation.design import effective as effective_number
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (
@@ -41,7 +40,6 @@ from probtruth.kernels.shapes import (
 )
 from probtruth.types.index import positions
 
-BLOCK = 1 << 16  # Cells worked on at once
 NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
 NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is counted
@@ -49,7 +47,6 @@ SLOWLY = 1.5  # Power of the effective number less one by which the units' stand
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
 PerStratum = Float[np.ndarray, " stratum"]
-LossesOf = Callable[[slice], ModelCell]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +92,12 @@ class _Spread:
     `effective` is the number of units of equal weight that would tell as much.
     """
 
-    scale: PerStratum
-    factor: PerStratum
+    scale: PerStratum  # what a residual counts for in the units' totals
+    of_chance: PerStratum  # what a square of a cell counts for in what chance gives
     contrast: UnitFloats
-    size: float
     df: float
     effective: float
     counted: float
-
-    @property
-    def of_chance(self) -> PerStratum:
-        """What a square of a cell counts for in what chance gives."""
-        return self.size * self.factor * self.scale**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,19 +172,14 @@ class UnitSums:
     square: Float[np.ndarray, "stratum model model"]  # of differences of two models; of a model itself on the diagonal
 
     @classmethod
-    def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, values: LossesOf, plan: Design) -> "UnitSums":
-        """From cells by item, no two of one item and one unit, of which `values` gives every model's loss."""
-        n_models = len(values(slice(0, 0)))
+    def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, losses: ModelCell, plan: Design) -> "UnitSums":
+        """From cells by item, no two of one item and one unit, and every model's loss of each."""
         n_strata = 2 * plan.n_groups
-        share, stratum = _strata(item, plan)
+        share, stratum, parts = _parts(item, losses, plan)
         rows, row_of = np.unique(stratum * len(names) + unit, return_inverse=True)
-        total = np.zeros((n_models, len(rows)))
-        square = np.zeros((n_strata, n_models, n_models))
-        for cells, parts in _parts(item, share, values):
-            for model in range(n_models):
-                total[model] += np.bincount(row_of[cells], parts[model], len(rows))
-            for at in np.unique(stratum[cells]):
-                square[at] += squares_apart(parts[:, stratum[cells] == at])
+        square = np.zeros((n_strata, len(losses), len(losses)))
+        for at in np.unique(stratum):
+            square[at] = squares_apart(parts[:, stratum == at])
         contrast = share * (1 - share)
         return cls(
             names=tuple(names),
@@ -201,7 +187,7 @@ class UnitSums:
             unit=rows % len(names),
             weight=np.bincount(row_of, share, len(rows)),
             contrast=np.bincount(row_of, contrast, len(rows)),
-            total=total.T,
+            total=totals(parts, row_of, len(rows)).T,
             inverse=np.bincount(stratum, share**2, n_strata),
             chance=np.bincount(stratum, contrast * share, n_strata),
             square=square,
@@ -261,43 +247,38 @@ class UnitSums:
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         of_chance = float(square_scale @ (factor * noise))
         signal = _signal(contrast) - of_chance
-        if signal <= RESOLVED * total_square:
-            return _Spread(scale, factor, contrast, size=0.0, df=1.0, effective=effective, counted=0.0)
-        df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
-        # of the variance between items the units have what they do not share within a group
-        group = self.stratum % n_groups
-        cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
-        of_cell = np.bincount(cell, self.weight)
-        of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
-        mean = ratio(of_group, n_items)
-        even = float(square_scale[:n_groups] @ mean)
-        inverse = float(square_scale @ self.inverse)
-        size = max(total_square - inverse + even, 0.0) / signal
-        # noise in the estimate averages out over units
-        of_noise = float(square_scale @ noise)
-        resolved = signal / (signal + of_noise / math.sqrt(df))
-        # and the estimate tells little where its noise is many times that of the mean over the items (1: all see all)
-        noisy = size * of_noise / inverse
-        more_noise = max(noisy - 1.0, 0.0) / NOISY
-        resolved /= 1 + more_noise**2
-        effective += (df - 1.0) * resolved**2
-        counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(
-            scale=scale,
-            factor=factor,
-            contrast=contrast,
-            size=size,
-            df=df,
-            effective=effective,
-            counted=counted,
-        )
+        size = 0.0
+        df = 1.0
+        counted = 0.0
+        if signal > RESOLVED * total_square:
+            df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
+            # of the variance between items the units have what they do not share within a group
+            group = self.stratum % n_groups
+            cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
+            of_cell = np.bincount(cell, self.weight)
+            of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
+            mean = ratio(of_group, n_items)
+            even = float(square_scale[:n_groups] @ mean)
+            inverse = float(square_scale @ self.inverse)
+            size = max(total_square - inverse + even, 0.0) / signal
+            # noise in the estimate averages out over units
+            of_noise = float(square_scale @ noise)
+            resolved = signal / (signal + of_noise / math.sqrt(df))
+            # and the estimate tells little where its noise is many times that of the mean over the items (1: all see
+            # all)
+            noisy = size * of_noise / inverse
+            more_noise = max(noisy - 1.0, 0.0) / NOISY
+            resolved /= 1 + more_noise**2
+            effective += (df - 1.0) * resolved**2
+            counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
+        return _Spread(scale * np.sqrt(size), size * factor * square_scale, contrast, df, effective, counted)
 
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
         mean = self._means()
         residual = self.total - self.weight[:, None] * mean[self.stratum]
-        weight = math.sqrt(spread.size) * spread.scale[self.stratum]
+        weight = spread.scale[self.stratum]
         n_models = mean.shape[1]
         of_unit = np.zeros((len(self.names), n_models))
         np.add.at(of_unit, self.unit, weight[:, None] * residual)
@@ -316,16 +297,11 @@ class UnitSums:
             counted=np.full(n_models, spread.counted),
         )
 
-    def noise(self, weights: GroupFloats, item: CellInts, values: LossesOf, plan: Design) -> ModelCell:
+    def noise(self, weights: GroupFloats, item: CellInts, losses: ModelCell, plan: Design) -> ModelCell:
         """What chance gives as each of these cells varies: the squares add up to that of `units`."""
-        mean = self._means()
+        _, stratum, parts = _parts(item, losses, plan)
         weight = np.sqrt(self.spread(weights).of_chance)
-        noise = np.zeros((mean.shape[1], len(item)))
-        share, stratum = _strata(item, plan)
-        for cells, parts in _parts(item, share, values):
-            at = stratum[cells]
-            noise[:, cells] = weight[at] * (parts - mean.T[:, at])
-        return noise
+        return np.asarray(weight[stratum] * (parts - self._means().T[:, stratum]))
 
     def _in_strata(self) -> PerStratum:
         return np.bincount(self.stratum, self.weight, len(self.inverse))
@@ -339,31 +315,17 @@ class UnitSums:
         return mean
 
 
-def _strata(item: CellInts, plan: Design) -> tuple[CellFloats, CellInts]:
-    """What of its item each cell is, and its stratum."""
-    n_units = np.bincount(item)[item]
+def _parts(item: CellInts, losses: ModelCell, plan: Design) -> tuple[CellFloats, CellInts, ModelCell]:
+    """What of its item each cell is, its stratum, and what it adds up as: r, or x of an item of one unit."""
+    starts = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
+    count = np.diff(starts, append=len(item))
+    n_units = np.repeat(count, count)
+    share = 1.0 / n_units
     of_one = n_units == 1
+    mean = np.add.reduceat(losses, starts, axis=1) / count
+    residual = losses - np.repeat(mean, count, axis=1)
     stratum = plan.of_item()[item] + plan.n_groups * of_one
-    return 1.0 / n_units, stratum
-
-
-def _parts(item: CellInts, share: CellFloats, values: LossesOf) -> Iterator[tuple[slice, Float[np.ndarray, "model _"]]]:
-    """What each cell adds up as, r, or x of an item of one unit; some items at once."""
-    first = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
-    new_block = np.flatnonzero(np.diff(first // BLOCK, prepend=-1))
-    for begin, end in pairwise([*new_block.tolist(), len(first)]):
-        starts = first[begin:end]
-        start = int(starts[0])
-        stop = len(item)
-        if end < len(first):
-            stop = int(first[end])
-        cells = slice(start, stop)
-        losses = values(cells)
-        count = np.diff(starts, append=stop)
-        mean = np.add.reduceat(losses, starts - start, axis=1) / count
-        residual = losses - np.repeat(mean, count, axis=1)
-        part = share[cells]
-        yield cells, np.where(part < 1, residual * part, losses)
+    return share, stratum, np.where(of_one, losses, residual * share)
 
 
 def squares_apart(parts: ModelCell) -> ModelModel:

@@ -17,8 +17,8 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg import block_diag
 
+from probtruth.comparison.estimation.design import LEADING, Pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.pairs import LEADING, Pairs, leading, pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from probtruth.comparison.posterior.drawn import Run
 
 CHAINS = 4
-AT_ONCE = 1 << 20  # Numbers of draws that are worked on at once
 RIDGE = 1e-10  # Added to the correlations, so that their root exists and moves no more than they do
 UNRESOLVED = 0.05  # Correlations that rounding moves by more than this are taken for 0
 CUT = 0.975  # Probability that every model above a cut is better than every model below it, from which the cut is made
@@ -103,24 +102,20 @@ class Tree:
         resolved = np.flatnonzero(size > UNRESOLVED**2)
         along = along[resolved]
         means = self.path @ self.centre
-        draws = np.zeros(shift.shape)
         if not len(resolved):
-            return draws
+            return np.zeros(shift.shape)
         normal = along.T @ along
         diagonal = np.where(self.scale > 0, normal.diagonal(), 1.0)
         np.fill_diagonal(normal, diagonal)
-        for block in blocks(n_models, len(shift)):
-            t = -(shift[block] @ along.T) / size[resolved]
-            wanted = np.empty(t.T.shape)
-            for place, row in enumerate(resolved):
-                margin = of_pairs[row]
-                first, second = pairs[row]
-                difference = margin.at(other_df(t[:, place], df, margin.df))
-                difference -= means[first] - means[second]
-                wanted[place] = difference / margin.scale
-            fitted = np.linalg.solve(normal, along.T @ wanted)
-            draws[block] = fitted.T
-        return draws
+        t = -(along @ shift.T) / size[resolved, None]
+        wanted = np.empty(t.shape)
+        for place, row in enumerate(resolved):
+            margin = of_pairs[row]
+            first, second = pairs[row]
+            difference = margin.at(other_df(t[place], df, margin.df))
+            difference -= means[first] - means[second]
+            wanted[place] = difference / margin.scale
+        return np.linalg.solve(normal, along.T @ wanted).T
 
     def means(self, steps: DrawStep) -> Float[np.ndarray, "draw model"]:
         """The models' means, the leader's being 0, of draws of the steps."""
@@ -159,11 +154,6 @@ def square(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
     matrix[above] = pairs
     matrix.T[above] = sign * pairs
     return matrix
-
-
-def blocks(n_models: int, n_draws: int) -> list[slice]:
-    step = max(1, AT_ONCE // n_models)
-    return [slice(start, start + step) for start in range(0, n_draws, step)]
 
 
 def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> StepStep:
@@ -208,19 +198,15 @@ def decide(
     draws = means.reshape(-1, means.shape[-1])
     n_models = draws.shape[1]
     counts = np.zeros((n_models, n_models))
-    regret = np.zeros(n_models)
-    for block in blocks(n_models, len(draws)):
-        drawn = draws[block]
-        order = np.argsort(drawn, axis=1, kind="stable")  # draw, rank
-        for rank in range(n_models):
-            counts[:, rank] += np.bincount(order[:, rank], minlength=n_models)
-        best = drawn.min(1, keepdims=True)
-        regret += (drawn - best).sum(0)
+    order = np.argsort(draws, axis=1, kind="stable")  # draw, rank
+    for rank in range(n_models):
+        counts[:, rank] = np.bincount(order[:, rank], minlength=n_models)
+    regret = (draws - draws.min(1, keepdims=True)).mean(0)
     # draws of models that differ never tie, and those of twins always do
     for value in np.unique(draws[0]):
         twins = draws[0] == value
         counts[twins] = counts[twins].mean(0)
-    return counts / len(draws), regret / len(draws)
+    return counts / len(draws), regret
 
 
 def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: float = 0.0) -> ModelInts:
@@ -228,15 +214,11 @@ def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: fl
     n_models = len(means)
     draws = drawn.reshape(-1, n_models)
     order = np.argsort(means, kind="stable")
-    chance = np.zeros(n_models - 1)
-    for block in blocks(n_models, len(draws)):
-        sorted_draws = draws[block][:, order]
-        worst_above = np.maximum.accumulate(sorted_draws, axis=1)
-        from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
-        best_below = from_the_last[:, ::-1]
-        gap = best_below[:, 1:] - worst_above[:, :-1]
-        apart = gap > rope
-        chance += apart.sum(0)
+    sorted_draws = draws[:, order]
+    worst_above = np.maximum.accumulate(sorted_draws, axis=1)
+    from_the_last = np.minimum.accumulate(sorted_draws[:, ::-1], axis=1)
+    gap = from_the_last[:, -2::-1] - worst_above[:, :-1]
+    chance = (gap > rope).sum(0)
     likely = chance >= CUT * len(draws)
     differ = np.diff(means[order]) > 0
     tier = np.ones(n_models, np.int64)

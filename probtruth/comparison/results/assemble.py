@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 
 from probtruth import check
+from probtruth.comparison.estimation.design import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.posterior import Posterior, engine_of, summary
 from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows

@@ -214,27 +214,33 @@ def group_rows(estimate: Estimate, population: Population | None) -> list[Pair]:
     if population is None:
         return []
     plan = estimate.design
-    of_pairs = []
-    for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        of_groups = population.differences(at, "groups")
-        of_pairs.append([_of_population(found, a, b, None, estimate.about) for found in of_groups])
     rows = []
+    of_pairs = _rows_over(estimate, population, "groups", None)
     for group, name in enumerate(plan.group_names):
         n_items = int(plan.group_sizes[group])
-        for of_pair in of_pairs:
-            rows.append(replace(of_pair[group], group=name, n_items=n_items))
+        rows += [replace(of_groups[group], group=name, n_items=n_items) for of_groups in of_pairs]
     return rows
 
 
 def population_rows(estimate: Estimate, population: Population, rope: float | None) -> dict[str, list[Pair]]:
     """The pairs again under the population of groups and for one new group."""
     names: dict[str, Over] = {"population of groups": "population", "one new group": "new group"}
-    rows: dict[str, list[Pair]] = {name: [] for name in names}
+    return {name: [row for (row,) in _rows_over(estimate, population, over, rope)] for name, over in names.items()}
+
+
+def _rows_over(estimate: Estimate, population: Population, over: Over, rope: float | None) -> list[list[Pair]]:
+    """The rows of each pair in groups or over them; nothing is certain without a spread."""
+    of_pairs = []
     for at, (a, b) in enumerate(combinations(estimate.names, 2)):
-        for name, over in names.items():
-            (found,) = population.differences(at, over)
-            rows[name].append(_of_population(found, a, b, rope, estimate.about))
-    return rows
+        rows = []
+        for found in population.differences(at, over):
+            row = of_margin(a, b, found.centre, found, rope)
+            if isinstance(found, Margin) and found.scale == 0:
+                twins = found.centre == 0
+                row = replace(row, reason=TWINS) if twins else Pair(a, b, found.centre, reason=NO_SPREAD)
+            rows.append(in_own_units(row, estimate.about))
+        of_pairs.append(rows)
+    return of_pairs
 
 
 def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
@@ -256,12 +262,3 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
                 row = of_margin(a, b, mean, margin, rope)
                 of_kind.append(in_own_units(row, estimate.about))
     return rows
-
-
-def _of_population(found: Margin | Mixture, a: str, b: str, rope: float | None, about: About) -> Pair:
-    """The row of one pair in a group or over groups; nothing is certain without a spread."""
-    row = of_margin(a, b, found.centre, found, rope)
-    if isinstance(found, Margin) and found.scale == 0:
-        twins = found.centre == 0
-        row = replace(row, reason=TWINS) if twins else Pair(a, b, found.centre, reason=NO_SPREAD)
-    return in_own_units(row, about)

@@ -12,8 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.estimation.design import Design, ItemRows
-from probtruth.comparison.estimation.pairs import pairs_of
+from probtruth.comparison.estimation.design import Design, ItemRows, pairs_of
 from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same

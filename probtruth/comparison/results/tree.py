@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from probtruth.comparison.estimation.design import LEADING, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.estimation.pairs import LEADING, pairs_of
 from probtruth.comparison.posterior.posterior import Posterior
 
 if TYPE_CHECKING:

@@ -139,9 +139,7 @@ def _size_goes_with_difference(estimate: Estimate) -> bool:
         return False
     means = estimate.over_groups().mean[: estimate.n_models, 0]
     leading = estimate.order[np.argsort(means, kind="stable")[:2]]
-    difference = values[leading[0]]
-    if len(leading) > 1:
-        difference = difference - values[leading[1]]
+    difference = np.subtract.reduce(values[leading])
     mean = np.bincount(plan.unit, difference) / plan.unit_sizes
     size = np.log(plan.unit_sizes)
     if len(size) < 3 or np.ptp(mean) == 0 or np.ptp(size) == 0:

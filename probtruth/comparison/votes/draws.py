@@ -12,8 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.polynomial.hermite_e import hermegauss
 
+from probtruth.comparison.estimation.design import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
 from probtruth.comparison.posterior.drawn import CHAINS, Run, end_error
 from probtruth.comparison.posterior.margin import Margin
 from probtruth.comparison.posterior.posterior import Posterior

@@ -15,12 +15,21 @@ from scipy.sparse import csr_matrix
 from scipy.special import stdtr
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design, effective
-from probtruth.comparison.estimation.estimate import MANY, About, Estimate, Part, joined_df, rows_from_models
-from probtruth.comparison.estimation.pairs import pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import Design, effective, pair_rows_of, pairs_of, totals
+from probtruth.comparison.estimation.estimate import (
+    MANY,
+    About,
+    Estimate,
+    Part,
+    joined_df,
+    part_of,
+    power_sums,
+    rows_from_models,
+)
 from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.votes.fit import Fit
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import ratio
 from probtruth.types import Votes
 from probtruth.types.comparison import Row
 from probtruth.types.pairs import Pair
@@ -155,30 +164,51 @@ class Observed:
     ) -> Estimate:
         """That of the parameters which are the models' strengths, or of means of them; `counts` are of units."""
         toward = chosen @ self.fit.inverse
-        n_items, *n_annotators = counts
-        item_df = np.maximum(n_items - 1, 1.0)
-        found = Estimate.of_influence(
-            names,
-            -chosen[:, :-1] @ self.fit.value,
-            -(self.scores @ toward.T).T,
-            about,
-            (self.item, item_df),
-            None if self.annotator is None else (self.annotator, n_annotators[0] - 1),
-        )
+        influence = -(self.scores @ toward.T).T
         # the variance of as many independent votes
         covariance = toward @ chosen.T
         first, second = pairs_of(np.arange(len(names))).T
         own = covariance.diagonal()
         chance = np.concatenate([own, own[first] + own[second] - 2 * covariance[first, second]])[:, None]
-        variance = np.maximum(found.items.variance, chance)
-        df = joined_df(chance, np.full_like(chance, MANY), variance - chance, item_df[:, None])
+        n_items, *n_annotators = counts
+        item_df = np.maximum(n_items - 1, 1.0)[:, None]
+        of_items = totals(influence, self.item, int(self.item.max()) + 1)
+        squares, _ = power_sums(of_items)
+        variance = np.maximum(squares * (item_df + 1) / item_df, chance)
+        df = joined_df(chance, np.full_like(chance, MANY), variance - chance, item_df)
+        parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(df, 1.0))}
+        if self.annotator is not None:
+            parts["annotators"] = self._of_annotators(influence, n_annotators[0][:, None] - 1)
+        level = -chosen[:, :-1] @ self.fit.value
 
         def of_votes(a: int, b: int) -> float:
             (place,) = pair_rows_of(np.array([[a, b]]), len(names))
             return float(chance[len(names) + place, 0])
 
-        items = Part(variance, np.zeros_like(variance), np.fmax(df, 1.0))
-        return replace(found, parts={**found.parts, "items": items}, within={"votes": of_votes})
+        return Estimate(
+            tuple(names),
+            rows_from_models(level)[:, None],
+            parts,
+            Design(np.array([of_items.shape[1]])),
+            replace(about, means=level[[names.index(model) for model in about.models]]),
+            within={"votes": of_votes},
+        )
+
+    def _of_annotators(self, influence: Float[np.ndarray, "model cell"], df: Float[np.ndarray, "row 1"]) -> Part:
+        """What annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
+        doi:10.1198/jbes.2010.07136)."""
+        assert self.annotator is not None
+        of_annotators = totals(influence, self.annotator, int(self.annotator.max(initial=0)) + 1)
+        squares, cubes = power_sums(of_annotators[:, of_annotators.any(0)])
+        # of one annotator nothing is known of others, of two all that two can tell; between them by the number
+        counted = np.clip(df, 0.0, 1.0) ** 2
+        df = np.maximum(df, 1.0)
+        part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
+        of_cells, _ = power_sums(influence)
+        chance = of_cells * (df + 1) / df
+        extra = counted * np.maximum(part.variance - chance, 0.0)
+        third = part.third * ratio(extra, part.variance) ** 1.5
+        return Part(extra, third, part.df, raw=counted * part.variance)
 
 
 def _notes(votes: Votes, fit: Fit) -> list[str]:

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.estimation.design import Design
-from probtruth.comparison.estimation.pairs import pairs_of
+from probtruth.comparison.estimation.design import Design, pairs_of
 from probtruth.types import Partition
 
 ROUND_OFF = 1e-12  # Relative: a few hundred additions in float64

@@ -16,7 +16,7 @@ def sums(tables, groups=None):
     item, unit = np.nonzero(~np.isnan(tables).any(0))
     plan = Design.of(np.zeros(tables.shape[1], int) if groups is None else groups)
     names = [f"u{at:03d}" for at in range(tables.shape[2])]
-    return UnitSums.of(names, item, unit, lambda cells: tables[:, item[cells], unit[cells]], plan)
+    return UnitSums.of(names, item, unit, tables[:, item, unit], plan)
 
 
 def excess(table):
@@ -185,7 +185,7 @@ def apart(tables):
         found = sums(table)
         sets.append(found.units(np.ones(1)))
         cells = item * table.shape[1] + unit
-        noise[at, cells] = found.noise(np.ones(1), item, lambda at, of=table[item, unit]: of[None, at], plan)[0]
+        noise[at, cells] = found.noise(np.ones(1), item, table[None, item, unit], plan)[0]
     joined = UnitTotals.joined(sets, squares_apart(noise))
     return joined.excess(np.array([0]), np.array([1])), sets
 

@@ -51,7 +51,7 @@ def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
     with jax.enable_x64(True):
         d = np.array([-1500.0, -2.0, 0.0, 0.7, 30.0])
         ties = np.array([0.3, -1.0, 0.0, 2.0, -40.0])
-        vote = Preference(jax.numpy.asarray(d), jax.numpy.asarray(ties))
+        vote = Preference(jax.numpy.asarray(d), jax.numpy.asarray(ties), jax.numpy.exp(ties))
         logits = np.stack([d / 2, ties, -d / 2], axis=-1)
         for place, outcome in enumerate((1, 0, -1)):
             theirs = Categorical(logits=logits).log_prob(np.full(5, place))
