@@ -115,7 +115,15 @@ def reference_of(
             how = replace(how, label=table.columns[-1])
         return _of_table(table, predictions, how, estimand, names, memory)
     if axes == 2:
-        return _of_numbers(labelled(reference), estimand, _beside(predictions, how, names, ()))
+        numbers: Any = labelled(reference)
+        array = check_arrays.as_float_table(numbers.values, "the reference")
+        unique(numbers.labels or (), "label")
+        columns_of = map(str, numbers.labels or range(array.shape[1]))
+        head = frames.as_polars(dict(zip(columns_of, to_host(array[:ENOUGH]).T, strict=True)))
+        sample = FrameTable(head, "the reference", has_names=numbers.labels is not None)
+        if isinstance(kind_of(sample, LabelReading(), _beside(predictions, how, names, ())), Soft):
+            return Truth.from_probs(numbers, estimand=estimand or "distribution")
+        return Annotations.from_counts(to_host(array), numbers.items, numbers.labels)
     values: Any = to_host(reference) if on_device(reference) else frames.as_array(reference)
     return _hard(values, rows, _beside(predictions, how, names, np.asarray(values).ravel().tolist()), names)
 
@@ -238,20 +246,6 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
     if labels is None and beside.n_labels is not None and (codes or truths or digits):
         return Truth.from_labels(array.astype(np.int64), beside.n_labels, items)
     return Truth.from_labels(values, items=items, classes=labels or beside.labels)
-
-
-def _of_numbers(table: NamedNumbers, estimand: Estimand | None, beside: Beside) -> Annotations | Truth:
-    """Soft labels or counts, by the first rows of an array."""
-    array = check_arrays.as_float_table(table.values, "the reference")
-    unique(table.labels or (), "label")
-    first = to_host(array[:ENOUGH])
-    labels = map(str, table.labels or range(array.shape[1]))
-    head = frames.as_polars(dict(zip(labels, first.T, strict=True)))
-    sample = FrameTable(head, "the reference", has_names=table.labels is not None)
-    if isinstance(kind_of(sample, LabelReading(), beside), Soft):
-        values: Any = table
-        return Truth.from_probs(values, estimand=estimand or "distribution")
-    return Annotations.from_counts(to_host(array), table.items, table.labels)
 
 
 def by_name(listed: object, names: MaybeStrings, what: str) -> object:

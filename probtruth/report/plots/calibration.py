@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.report.names import plain
 from probtruth.report.numbers import fixed
-from probtruth.report.plots.axes import DASHES, INK, Key, keys, square, text
+from probtruth.report.plots.axes import DASHES, INK, keys, square, text
 from probtruth.scoring.calibration.reliability import COLUMNS
 from probtruth.scoring.confusion.curves import Curves
 
@@ -54,20 +54,16 @@ def plot_reliability(
     for position, key in enumerate(shown):
         of_model = curve["model"] == key.name
         of_event = curve["label"].eq_missing(event)
-        _draw_reliability(ax, curve.filter(of_model & of_event), key, smallest)
+        rows = curve.filter(of_model & of_event)
+        forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
+        low, high = rows["low"].to_numpy(), rows["high"].to_numpy()  # drawn where they are finite
+        ax.fill_between(forecast, low, high, color=key.colour, alpha=0.2, linewidth=0)
+        ax.plot(forecast, observed, color=key.colour, linewidth=2)
+        area = smallest + 120 * rows["weight"].to_numpy()
+        look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
+        ax.scatter(forecast, observed, s=area, **look)
         text(ax, 0.03, 0.965 - 0.06 * position, key.words, key.colour)
     return ax
-
-
-def _draw_reliability(ax: Axes, rows: "polars.DataFrame", key: Key, smallest: int) -> None:
-    """The curve of one model with its band; the area of a point is the share of items."""
-    forecast, observed = rows["forecast"].to_numpy(), rows["observed"].to_numpy()
-    low, high = rows["low"].to_numpy(), rows["high"].to_numpy()  # drawn where they are finite
-    ax.fill_between(forecast, low, high, color=key.colour, alpha=0.2, linewidth=0)
-    ax.plot(forecast, observed, color=key.colour, linewidth=2)
-    area = smallest + 120 * rows["weight"].to_numpy()
-    look: Any = {"color": key.colour, "marker": key.mark, "linewidths": 0, "zorder": 3, "clip_on": False}
-    ax.scatter(forecast, observed, s=area, **look)
 
 
 def plot_curves(

@@ -188,7 +188,14 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
         height,
     )
     for position, model in enumerate(models):
-        _draw_ranks(ax, position, chances[position, :n_ranks].tolist(), roomy)
+        floor = position + 0.42
+        full = 0.62 if roomy else 0.85  # the height of a bar of probability 1
+        ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
+        for rank, p in enumerate(chances[position, :n_ranks].tolist(), 1):
+            if p >= LEAST_CHANCE:
+                ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
+            if roomy and p >= 0.005:
+                text(ax, rank, floor - full * p - 0.04, probability(p), INK, "center", "bottom", size=10)
         text(
             ax,
             -0.03,
@@ -202,27 +209,6 @@ def plot_ranks(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(min(n_ranks, 12), integer=True, steps=[1, 2, 5, 10]))
     ax.grid(visible=False)
     return ax
-
-
-def _draw_ranks(ax: Axes, position: int, chances: Sequence[float], roomy: bool) -> None:
-    """The bars of one model, on a line of their own, with numbers where there is room."""
-    floor = position + 0.42
-    full = 0.62 if roomy else 0.85  # the height of a bar of probability 1
-    ax.axhline(floor, color=INK, linewidth=0.6, alpha=0.5)
-    for rank, p in enumerate(chances, 1):
-        if p >= LEAST_CHANCE:
-            ax.bar(rank, -full * p, 0.7, bottom=floor, color=BLUE, linewidth=0)
-        if roomy and p >= 0.005:
-            text(
-                ax,
-                rank,
-                floor - full * p - 0.04,
-                probability(p),
-                INK,
-                "center",
-                "bottom",
-                size=10,
-            )
 
 
 def comparison_in(value: object) -> Comparison:
