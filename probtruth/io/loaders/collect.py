@@ -108,8 +108,11 @@ def scores_of(scored: Sequence[tuple[LogSample, float]], rule: str, higher_is_be
     columns = {name: [getattr(one, name) for one, _ in same] for name in ("item", "model", "task", "replicate")}
     notes: Texts = ()
     if different:
+        elsewhere = _varying((str(one.content), one.item) for one in samples)
+        moved = any(one.content in elsewhere for one in samples if one.item in different)
         left_out = f"{check.count(len(different), 'item')} left out ({shortlist(audit.different, 3)})"
-        notes = (f"{left_out}: under the same id, models have different questions",)
+        ids = ", some of which stand under other ids" if moved else ""
+        notes = (f"{left_out}: under the same id, models have different questions{ids}",)
         if len(set(columns["item"])) < 2:
             raise InputError(
                 notes[0],

@@ -12,7 +12,7 @@ from probtruth.line.analysis.annotators import AnnotatorAnalysis, Unlike, annota
 from probtruth.line.analysis.calibration import CalibrationAnalysis, MostAccurate, calibration_of, most_accurate
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.calibration.decompositions import decompose
-from probtruth.scoring.score import score_aligned
+from probtruth.scoring.calibration.events import events
 from probtruth.types import Comparison, Scores
 from probtruth.types.shown import Brief
 
@@ -48,12 +48,16 @@ class Analysis(Brief):
 
     @cached_property
     def accuracy(self) -> Mapping[str, float] | None:
-        """Each model's expected accuracy: 1 minus the mean zero-one score."""
+        """How often each model's most probable label is right, expected under the reference; ties share the choice."""
         known = self._labelled_items
         if known is None:
             return None
-        scores = score_aligned(known.aligned.common(), "zero-one", None)
-        return dict(zip(scores.models, (1 - scores.values.mean(1)).tolist(), strict=True))
+        aligned = known.aligned.common()
+        accuracy = {}
+        for model, logs in aligned.tables():  # by plain NumPy: what a first page shows compiles nothing
+            ((_, _, right),) = events(logs, aligned.truth, aligned.labels, "top-label")
+            accuracy[model] = float(right.mean())
+        return accuracy
 
     @cached_property
     def most_accurate(self) -> MostAccurate | None:

@@ -358,7 +358,7 @@ class TestOtherQuestionsUnderTheSameId:
         with pytest.raises(InputError) as refused:
             read_lm_eval_samples(tmp_path)
         assert "3 items left out ('quiz/1', 'quiz/2', 'quiz/3')" in str(refused.value)
-        assert "models have different questions" in str(refused.value)
+        assert "models have different questions, some of which stand under other ids" in str(refused.value)
 
     def test_a_note_where_enough_is_left(self, tmp_path: Path) -> None:
         self.logs(tmp_path, {"a": ["h0", "h1", "h2", "h3"], "b": ["h0", "h1", "h2", "x"]})
