@@ -102,7 +102,8 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
             where,
         )
     for key, cell in row.items() if escaped else ():
-        if HALF.search(key) or (isinstance(cell, str) and HALF.search(cell)):
+        words = cell if isinstance(cell, list) else [cell]
+        if any(isinstance(word, str) and HALF.search(word) for word in (key, *words)):
             raise InputError(
                 "half of a surrogate pair",
                 "text that UTF-8 can hold",

@@ -115,6 +115,7 @@ ERRORS = {
     "missing key": ("t.jsonl", '{"a": 1, "b": 2}\n{"a": 1, "c": 2}', "line 2: got an object with other keys ('b'"),
     "repeated key": ("t.jsonl", '{"a": 1, "a": 2}\n', "line 1: got an object with a repeated key"),
     "surrogate": ("t.jsonl", '{"a": "\\ud800"}\n', "line 1, column 'a': got half of a surrogate"),
+    "surrogate in a list": ("t.jsonl", '{"a": ["b", "\\ud800"]}\n', "line 1, column 'a': got half of a surrogate"),
     "deep": ("t.jsonl", "[" * 100_000, "line 1: got text that is not JSON"),
     "long number": ("t.jsonl", '{"a": ' + "9" * 5000 + "}", "line 1: got text that is not JSON"),
     "not Parquet": ("t.parquet", "item,p\na,1\n", "not sound Parquet"),
