@@ -153,8 +153,12 @@ def scores_of(
 
 
 def bare(scores: Scores) -> Scores:
-    """The scores without what lies behind them."""
-    return replace(scores, labels=None, replicates=None)
+    """The scores of the items alone, with what each moves through fitted weights, which belongs to their spread."""
+    values = scores.values
+    if scores.influence is not None:
+        about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
+        values = values + scores.sign * about_mean
+    return replace(scores, values=values, labels=None, replicates=None, influence=None)
 
 
 def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -> None:
@@ -177,11 +181,12 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if isinstance(found, Votes):
         return _of_votes(found, a, b)
     scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
-    row = compare(bare(scores), groups, clusters, engine="exact").pairs[0]
+    items = bare(scores)
+    row = compare(items, groups, clusters, engine="exact").pairs[0]
     estimate = _estimate(scores, comparison, grouping, votes)
     of_items = estimate.over_groups().items
     variance = float(of_items.variance[-1, 0])
-    difference = scores.values[0] - scores.values[1]
+    difference = items.values[0] - items.values[1]
     first, second = scores.models
     n_items = len(difference)
     pilot = Pilot(
@@ -246,7 +251,6 @@ def _estimate(scores: Scores, comparison: Comparison | None, grouping: Grouping,
     kind = None if comparison is None else comparison.settings["replicates_are"]
     if scores.replicates is not None and scores.replicates.what == "annotator":
         kind = None
-    scores = replace(scores, influence=None)
     estimate = of_scores(scores, grouping, checked_options(engine="exact", replicates=kind), votes)
     if comparison is not None and estimate.shared is None and comparison.uncertainty.get("annotators"):
         problem = "a comparison of the same annotators on many items, without their annotations"

@@ -364,6 +364,27 @@ def test_annotators_biases_are_a_part_of_the_plan(annotated):
         pt.plan(result, n_annotators=1)
 
 
+def test_classes_whose_weights_were_fitted():
+    """Studies of four times the items had 1.65 times the width that was promised: the weights' part was left out."""
+    rng = np.random.default_rng(3)
+    true = rng.integers(0, 3, 90)
+    right = rng.random((90, 3)) < 0.7
+    label = np.where(right, true[:, None], rng.integers(0, 3, (90, 3)))
+    who = np.stack([rng.choice(12, 3, replace=False) for _ in range(90)])
+    rows = {"item": np.repeat(np.arange(90), 3), "annotator": who.ravel(), "label": label.ravel()}
+    near = np.eye(3)[true] + 0.2
+    models = {name: near * np.exp(spread * rng.normal(size=(90, 3))) for name, spread in (("a", 0.5), ("b", 1.0))}
+    probs = {name: table / table.sum(1, keepdims=True) for name, table in models.items()}
+    predictions = pt.Predictions.from_probs(probs, items=range(90), labels=range(3))
+    result = pt.evaluate(pt.Annotations.from_long(rows), predictions, estimand="class", engine="exact")
+    (pair,) = result.comparison.pairs
+    same, more, *_ = pt.plan(result, n_items=360).designs
+    assert same["width"] == pytest.approx(pair.high - pair.low, rel=EXACT)
+    assert more["width"] == pytest.approx(same["width"] / 2, rel=0.06)  # but for degrees of freedom and skewness
+    alone = pt.plan(replace(result.scores, influence=None)).designs[0]
+    assert alone["width"] < 0.95 * same["width"]
+
+
 def test_labels_that_only_the_predictions_have():
     """Annotations of the labels a and c, forecasts of a, b and c: the same annotations, but other positions."""
     rng = np.random.default_rng(8)
