@@ -17,6 +17,7 @@ from probtruth.comparison.results.rows import in_own_units
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
+from probtruth.kernels.shapes import ItemLabel, ModelFloats
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
@@ -141,9 +142,14 @@ def compare_metric(
         range=(min(worst, sign), max(worst, sign)),
     )
     order = np.argsort(np.array(names), kind="stable")
-    estimate = estimate_of_metrics(of_defined, within, plan, order, about)
     ones = np.ones((1, within.n_units))
-    drawn = [measured(replace(aligned, truth=table)).values(ones)[0] for table in label_draws(aligned, options.seed)]
+
+    def under(truth: ItemLabel) -> ModelFloats:
+        return measured(replace(aligned, truth=truth)).values(ones)[0]
+
+    influence = used.influence_on(lambda truth: sign * under(truth)[defined])
+    estimate = estimate_of_metrics(of_defined, within, plan, order, about, influence)
+    drawn = [under(table) for table in label_draws(aligned, options.seed)]
     values = np.array(drawn)[:, defined[order]] if drawn else None
     estimate = replace(
         estimate,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import FiniteInts, ModelFloats
+from probtruth.kernels.shapes import FiniteInts, ModelFloats, ModelItem
 
 MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
@@ -76,8 +76,17 @@ def resampled(values: Values, plan: Design) -> Resampled:
     return Resampled(values(every_unit)[0], np.concatenate(left_out))
 
 
-def estimate_of_metrics(metrics: Resampled, within: Design, plan: Design, order: FiniteInts, about: About) -> Estimate:
+def estimate_of_metrics(
+    metrics: Resampled,
+    within: Design,
+    plan: Design,
+    order: FiniteInts,
+    about: About,
+    influence: ModelItem | None = None,
+) -> Estimate:
     """The estimate, in one column; `within` is the design whose units were left out.
+
+    `influence` is what each item moves the numbers by through weights that were fitted on all, times the items.
 
     The variance is that of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g.
     """
@@ -90,6 +99,9 @@ def estimate_of_metrics(metrics: Resampled, within: Design, plan: Design, order:
     share = within.group_sizes / within.n_items
     rest = within.group_sizes[group] - within.unit_sizes
     residual = shift * rest / share[group]
+    if influence is not None:
+        unit = np.arange(within.n_items) if within.unit is None else within.unit
+        residual += rows_from_models(totals(influence[order], unit, within.n_units))
     mean = within.group_totals(residual) / within.group_units
     residual -= mean[:, group]
     square = residual**2 * within.leverage

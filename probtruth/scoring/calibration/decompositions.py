@@ -35,7 +35,8 @@ def decompose(
 
     Arguments:
         predictions: may be {model: array or dataframe}.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         rule: as in `score`.
         floor: as in `score`.
 

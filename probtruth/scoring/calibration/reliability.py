@@ -38,7 +38,8 @@ def reliability_curve(
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         by: "label" takes each label against the others, "top-label" the most probable label being right.
         level: the probability that the band holds.
         n_resamples: the number of draws behind the band; 0 for none.
@@ -117,7 +118,8 @@ def calibration_error(
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         by: "top-label" takes the most probable label being right, "label" each label against the others.
         n_bins: the number of bins, of equal width.
         n_resamples: the number of draws behind `if_calibrated`.

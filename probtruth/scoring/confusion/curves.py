@@ -70,7 +70,8 @@ def roc_curves(predictions: Predictions, truth: Truth, label: str | int | None =
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         label: the event. Without it the second of two labels, or every one of more.
 
     Returns: `Curves`; areas are between 0 and 1, higher is better. An area is the probability that an event ranks
@@ -98,7 +99,8 @@ def precision_recall_curves(predictions: Predictions, truth: Truth, label: str |
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         label: as in `roc_curves`.
 
     Returns and errors: as in `roc_curves`. The area is the average precision, the sum of precision times the step in

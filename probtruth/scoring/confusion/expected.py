@@ -132,7 +132,8 @@ def expected_confusion(
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         response: how a model answers: "sample" draws from its distribution, "argmax" gives its most probable label
             (ties share), "threshold" the second of two labels if its probability reaches `threshold`.
         method: "ratio" takes ratios of expected counts. "exact" the expectation of each ratio given that it is defined,

@@ -158,7 +158,8 @@ def risk_profile(
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         floor: the paper's precision q_lim, which keeps reports and source probabilities between floor and 1 - floor.
         powers: the spectrum (decisiveness, accuracy and robustness are always in it).
         source: how the source probability is estimated: "isotonic" is the monotone fit of greatest likelihood, "bins"
@@ -327,7 +328,8 @@ def perplexity(predictions: Predictions, truth: Truth, floor: float | None = Non
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
-        truth: the reference, as `infer_truth` or `Truth.from_probs` makes it.
+        truth: the reference, used as it is: what `infer_truth` or `Truth.from_probs` makes, or `result.truth`, in which
+            the models' forecasts are evidence of inferred classes too, as in `score`.
         floor: as in `score`.
 
     Returns: one row for each model, from 1, lower is better: `model`, `perplexity`, and its two factors
