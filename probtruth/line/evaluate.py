@@ -187,7 +187,7 @@ def truth_of(reference: Annotations | Truth, method: MethodName | None, estimand
                 "neither: the truth has its own",
                 "Leave them out, or give annotations (command line: --truth and --estimand go with --annotations).",
             )
-        return reference
+        return reference.uninformed or reference  # or forecasts would count twice
     return infer_truth(reference, method, estimand, draws=0, seed=seed)
 
 

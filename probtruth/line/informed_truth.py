@@ -174,6 +174,7 @@ def informed_by(truth: Truth, predictions: Aligned, seed: int) -> Evidence | Non
         probs=table,
         draws=None if truth.draws is None else class_draws(table, len(truth.draws), seed),
         diagnostics={**truth.diagnostics, "evidence": "annotators and models", "model_weights": named},
+        uninformed=truth,
     )
     return Evidence(informed, predictions.against(informed), tuple(views))
 

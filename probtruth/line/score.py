@@ -107,9 +107,9 @@ def score(
             "against each annotator's label: each='annotation' (command line: --each annotation).",
             shown(truth) if isinstance(truth, str | Path) else None,
         )
+    known = replace(known.uninformed or known, draws=None)  # forecasts count once; scores need no draws
     aligned = align_all(predictions_of(predictions, item, labels, known.index, memory), known)
-    undrawn = replace(known, draws=None)  # which scores do not need
-    return on_evidence(undrawn, aligned, evidence, 0).scores(get_rule(rule, order), floor)
+    return on_evidence(known, aligned, evidence, 0).scores(get_rule(rule, order), floor)
 
 
 def score_each(

@@ -56,7 +56,8 @@ class Truth(Brief):
     of `by_item()`; `evidence` holds, of the method "pooled", the class probabilities if annotators erred independently;
     `sampled` draws of the parameters of methods that sample them, with axes chain and draw first, for `datatree()`.
     `annotations` are those that the truth was inferred from, so that scores and comparisons know what they rest on;
-    None where the labels come from elsewhere.
+    None where the labels come from elsewhere. `uninformed` is the same truth before models' forecasts counted as
+    evidence of the classes, from which scores and comparisons start again; None where none did.
     """
 
     probs: LabelTable
@@ -74,6 +75,7 @@ class Truth(Brief):
     evidence: Mapping[str, np.ndarray] = field(default_factory=dict)
     sampled: Mapping[str, np.ndarray] = field(default_factory=dict)
     annotations: Annotations | None = None
+    uninformed: "Truth | None" = None
 
     def __repr__(self) -> str:
         """The method, the estimand, the size and the labels."""

@@ -192,3 +192,20 @@ def test_accuracy_as_a_metric_is_as_unsure_as_the_zero_one_score(options):
         replace(result.scores, influence=None), clusters=options.get("clusters"), engine="exact"
     ).pairs
     assert plain.high - plain.low < 0.9 * width
+
+
+def test_forecasts_count_once_in_the_truth_of_a_result():
+    """The truth that `evaluate` returns was informed by the same forecasts again: differences were smaller."""
+    _, truth, probs = drawn(6, right=0.5, items=150)
+    models = pt.Predictions.from_probs(probs)
+    both = {"evidence": "annotators-and-models"}
+    result = pt.evaluate(truth, models, engine="exact", **both)
+    again = pt.evaluate(result.truth, models, engine="exact", **both)
+    by_steps = pt.compare(pt.score(models, result.truth, **both), engine="exact")
+    for other in (again.comparison, by_steps):
+        assert other.pairs == result.comparison.pairs
+    np.testing.assert_array_equal(again.truth.probs, result.truth.probs)
+    wanted = pt.compare_metric(models, truth, "f1", label=0, engine="exact", **both)
+    assert pt.compare_metric(models, result.truth, "f1", label=0, engine="exact", **both).pairs == wanted.pairs
+    alone = pt.evaluate(result.truth, models, engine="exact", evidence="annotators")
+    assert alone.comparison.pairs == pt.evaluate(truth, models, engine="exact", evidence="annotators").comparison.pairs
