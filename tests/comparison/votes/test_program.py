@@ -78,7 +78,7 @@ def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
     names = ("log_ties", "side", "of_answers", "of_pairs", "of_attention", "of_ties", "of_sides")
     values = dict(zip(names, (-0.4, 0.5, 0.6, 0.4, 0.5, 0.7, 0.3), strict=True))
     sites = {name: np.full((1, 1), value) for name, value in values.items()}
-    ((points,), (log_odds,), (share,)) = averages(np.array([[0.0, 1.3]]), sites)
+    ((points, log_odds, share),) = averages(np.array([[0.0, 1.3]]), sites)
     z = np.random.default_rng(0).standard_normal((6, 400_000))
     ahead = 1.3 + 0.6 * (z[0] - z[1]) + 0.4 * z[2]
     side = np.where(np.arange(400_000) % 2, 0.5, -0.5) + 0.3 * z[5]
