@@ -208,10 +208,9 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
     estimate, fit, _ = estimate_of_votes(votes)
     comparison = conclude(estimate, checked_options(engine="exact", seed=0))
-    models = estimate.names
-    if a is None and b is None and len(models) > 2:
-        models = leading_pair(comparison.ranks)
-    names = two_models(models, a, b)
+    if a is None and b is None and estimate.n_models > 2:
+        a, b = leading_pair(comparison.ranks)
+    names = two_models(estimate.names, a, b)
     pair = sorted([estimate.names.index(check.one_of(name, estimate.names, "model")) for name in names])
     row = estimate.n_models + pair_rows_of(np.array([pair]), estimate.n_models)
     found = comparison.pair(*names)
