@@ -15,6 +15,17 @@ from probtruth.types.comparison import Row
 
 RANDOM = 0.5  # An annotator whose attention is surely below this is said to vote at random, or nearly so
 ENDS = (0.025, 0.975)
+COLUMNS = (
+    "attention",
+    "attention_low",
+    "attention_high",
+    "ties",
+    "ties_low",
+    "ties_high",
+    "left",
+    "left_low",
+    "left_high",
+)
 Ends = Float[np.ndarray, "end column"]  # Values and their 95% intervals
 
 
@@ -81,18 +92,14 @@ def sentences(rows: Sequence[Row]) -> list[str]:
 
 def _rows(votes: Votes, attention: Ends, ties: Ends, left: Ends) -> list[Row]:
     rows: list[Row] = []
-    values = {}
-    for what, ends in (("attention", attention), ("ties", ties), ("left", left)):
-        for end, of_annotators in zip(("", "_low", "_high"), ends.tolist(), strict=True):
-            values[what + end] = of_annotators
     counts = np.zeros(0) if votes.annotator is None else np.bincount(votes.annotator)
-    for at, n_votes in enumerate(counts.tolist()):
+    ends = np.concatenate([attention, ties, left])
+    for name, n_votes, values in zip(votes.annotators, counts.tolist(), ends.T.tolist(), strict=False):
         if n_votes:
-            row: dict[str, object] = {"annotator": votes.annotators[at], "n_votes": n_votes}
-            for what, of_annotators in values.items():
-                row[what] = of_annotators[at] if math.isfinite(of_annotators[at]) else None
-            row["at_random"] = values["attention_high"][at] < RANDOM
-            rows.append(row)
+            row: dict[str, object] = {"annotator": name, "n_votes": n_votes}
+            for column, value in zip(COLUMNS, values, strict=True):
+                row[column] = value if math.isfinite(value) else None
+            rows.append({**row, "at_random": values[2] < RANDOM})
     return rows
 
 

@@ -32,7 +32,6 @@ MOST = 12  # Times as many are made at most
 SIDES = 0.5  # Standard deviation of the prior of the left side's advantage, where all pairs stand both ways round
 LARGEST = 300.0  # Half a difference beyond which nothing changes, as far as float64 can say
 GRID = np.linspace(-1.0, 1.0, 129)  # Of the averages over what could come, in units of a draw's largest difference
-SITES = {"of_answers", "of_pairs", "of_attention", "of_ties", "of_sides", "log_ties", "side"}
 # Nodes and weights of standard normals: of attention, of ties, and of the difference
 HERMITE = [[*zip(node, weight / weight.sum(), strict=True)] for node, weight in map(hermegauss, (5, 3, 7))]
 
@@ -84,22 +83,21 @@ def averages(
 
     Over answers and pairs of answers (a normal), annotators' attention, habits of sides and ties, and sides.
     """
+
+    def of(name: str) -> np.ndarray:
+        return sites.get(name, np.zeros(1)).reshape(-1, 1)
+
     difference = np.ptp(strength, axis=1)[:, None] * GRID
-    of = dict.fromkeys(SITES, np.zeros((len(strength), 1)))
-    for name in SITES & sites.keys():
-        of[name] = sites[name].reshape(-1, 1)
-    of_answers = 2 * of["of_answers"] ** 2 + of["of_pairs"] ** 2
+    of_answers = 2 * of("of_answers") ** 2 + of("of_pairs") ** 2
     won = np.zeros_like(difference)
     lost = np.zeros_like(difference)
     for toward, of_attention, of_ties, of_difference in product((-1.0, 1.0), *HERMITE):
-        attentive, attentive_weight = of_attention
-        tying, tying_weight = of_ties
-        apart, apart_weight = of_difference
-        weight = attentive_weight * tying_weight * apart_weight
-        attention = np.exp(of["of_attention"] * attentive)
-        ties = np.exp(of["log_ties"] + of["of_ties"] * tying)
-        spread = np.sqrt(attention**2 * of_answers + of["of_sides"] ** 2)
-        half = (attention * difference + spread * apart + toward * of["side"]) / 2
+        (attentive, tying, apart), weights = zip(of_attention, of_ties, of_difference, strict=True)
+        weight = np.prod(weights)
+        attention = np.exp(of("of_attention") * attentive)
+        ties = np.exp(of("log_ties") + of("of_ties") * tying)
+        spread = np.sqrt(attention**2 * of_answers + of("of_sides") ** 2)
+        half = (attention * difference + spread * apart + toward * of("side")) / 2
         ahead = np.exp(np.clip(half, -LARGEST, LARGEST))
         behind = 1 / ahead
         share = weight / (ahead + behind + ties)

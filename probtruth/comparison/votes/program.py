@@ -48,8 +48,8 @@ def program(
         count: how many votes.
         given: the covariates, left less right.
         model: whose each answer is.
-        models, answers, pairs, annotators: how many votes each of them has. There are no effects of answers with fewer
-            than two prompts, of annotators with fewer than two, and of pairs where there are none.
+        models, answers, pairs, annotators: one entry for each that has effects. There are no effects of answers with
+            fewer than two prompts, of annotators with fewer than two, and of pairs that no two votes share.
         sides: the standard deviation of the prior of s; empty where nothing says what stood left.
     """
     spread = _spread("spread", *STRENGTHS)

@@ -7,6 +7,7 @@ prompts of their own: they are what is left of the variance where one model wins
 Effective numbers of prompts and annotators come from the information of their votes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,8 +43,6 @@ FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengt
 CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
 RULE = "strength (log-odds)"
 UNKNOWN = "no chain of votes connects the two models"
-
-PerRow = Float[np.ndarray, " row"]
 
 
 def by_group(votes: Votes, plan: Design) -> Votes:
@@ -86,14 +85,14 @@ def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimat
     )
     influence = Influence.of(votes, fit)
     chosen = np.eye(len(fit.inverse))[places]  # group, model, parameter
-    of_groups = [influence.of_prompts(one, influence.effective(one)) for one in chosen]
     over_groups = np.tensordot(plan.weights, chosen, 1)
     chance = influence.chance(over_groups)
-    variance = np.hstack([part.variance for part in of_groups])
-    df = np.hstack([part.df for part in of_groups])
-    parts = {"items": Part(variance, np.zeros_like(variance), df)}
-    if len(influence.scores) > 1:
-        parts["annotators"] = influence.of_annotators(over_groups, influence.effective(over_groups))
+    parts = influence.parts(over_groups)
+    if plan.grouped:
+        of_groups = [influence.parts(one)["items"] for one in chosen]
+        variance = np.hstack([part.variance for part in of_groups])
+        df = np.hstack([part.df for part in of_groups])
+        parts["items"] = Part(variance, np.zeros_like(variance), df)
     mean = rows_from_models(losses.T)
     first, second = pairs_of(np.arange(n_models)).T
     mean[n_models:][set_of[0, first] != set_of[0, second]] = np.nan
@@ -137,17 +136,17 @@ class Influence:
             scores.append(of_unit @ fit.scores)
         return cls(fit, scores, by_unit)
 
-    def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[PerRow]:
+    def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[RowGroup]:
         """The numbers of prompts and of annotators of like weight (Kish 1965), for each row."""
         pairs = self.fit.pairs
         rows = rows_from_models(chosen @ self.fit.inverse)
-        found = np.empty((len(self.votes), len(rows)))
+        found = [np.empty((len(rows), 1)) for _ in self.votes]
         with np.errstate(invalid="ignore"):  # NaN where nothing connects two models
             for at, row in enumerate(rows):
                 weight = np.square(row[pairs.left] - row[pairs.right] + row[-2])
-                for unit, by_unit in enumerate(self.votes):
-                    found[unit, at] = effective(by_unit @ weight)
-        return list(np.fmax(found, 1.0)[:, :, None])
+                for number, by_unit in zip(found, self.votes, strict=True):
+                    number[at] = np.fmax(effective(by_unit @ weight), 1.0)
+        return found
 
     def power_sums(self, unit: int, chosen: Float[np.ndarray, "model parameter"]) -> tuple[RowGroup, RowGroup]:
         toward = chosen @ self.fit.inverse
@@ -158,26 +157,29 @@ class Influence:
         rows = rows_from_models(chosen)
         return np.asarray((rows @ self.fit.inverse * rows).sum(1, keepdims=True))
 
-    def of_prompts(self, chosen: Float[np.ndarray, "model parameter"], counts: list[RowGroup]) -> Part:
+    def parts(
+        self, chosen: Float[np.ndarray, "model parameter"], counts: Sequence[RowGroup] | None = None
+    ) -> dict[str, Part]:
+        """The parts of the variance; `counts` are of prompts and of annotators, by default those of like weight."""
+        n_prompts, *n_annotators = self.effective(chosen) if counts is None else counts
         chance = self.chance(chosen)
-        df = np.maximum(counts[0] - 1, 1.0)
+        df = np.maximum(n_prompts - 1, 1.0)
         squares, _ = self.power_sums(0, chosen)
         variance = np.maximum(squares * (df + 1) / df, chance)
         joined = joined_df(chance, np.full_like(chance, MANY), variance - chance, df)
-        return Part(variance, np.zeros_like(variance), np.fmax(joined, 1.0))
-
-    def of_annotators(self, chosen: Float[np.ndarray, "model parameter"], counts: list[RowGroup]) -> Part:
-        """What annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
-        doi:10.1198/jbes.2010.07136)."""
-        # of one annotator nothing is known of others, of two all that two can tell; between them by the number
-        counted = np.clip(counts[1] - 1, 0.0, 1.0) ** 2
-        df = np.maximum(counts[1] - 1, 1.0)
-        squares, cubes = self.power_sums(1, chosen)
-        part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
-        chance, _ = self.power_sums(2, chosen)
-        extra = counted * np.maximum(part.variance - chance, 0.0)
-        third = part.third * ratio(extra, part.variance) ** 1.5
-        return Part(extra, third, part.df, raw=counted * part.variance)
+        parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(joined, 1.0))}
+        for number in n_annotators:
+            # what annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
+            # doi:10.1198/jbes.2010.07136); of one annotator nothing is known of others, of two all that two can tell
+            counted = np.clip(number - 1, 0.0, 1.0) ** 2
+            df = np.maximum(number - 1, 1.0)
+            squares, cubes = self.power_sums(1, chosen)
+            part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
+            of_cells, _ = self.power_sums(2, chosen)
+            extra = counted * np.maximum(part.variance - of_cells, 0.0)
+            third = part.third * ratio(extra, part.variance) ** 1.5
+            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
+        return parts
 
     def covariates(self, names: Texts) -> list[Row]:
         """What each covariate adds to the log-odds, in units of its root mean square, with its 95% interval."""
@@ -185,11 +187,8 @@ class Influence:
         chosen = np.eye(len(self.fit.inverse))[places]
         mean = rows_from_models(-self.fit.value[places])[:, None]
         counts = [np.full_like(mean, by_unit.shape[0]) for by_unit in self.votes]
-        parts = {"items": self.of_prompts(chosen, counts)}
-        if len(counts) > 1:
-            parts["annotators"] = self.of_annotators(chosen, counts)
         plan = Design(np.array([self.scores[0].shape[0]]))
-        estimate = Estimate(names, mean, parts, plan, About(rule=RULE, higher_is_better=True))
+        estimate = Estimate(names, mean, self.parts(chosen, counts), plan, About(rule=RULE, higher_is_better=True))
         ends = np.empty((3, len(names)))
         for at, margin in enumerate(margins(estimate)[: len(names)]):
             low, high = margin.interval()
