@@ -26,20 +26,10 @@ class Votes:
 
 
 FLAGS = ("winner_model_a", "winner_model_b", "winner_tie")  # as Kaggle's file of the arena has them
-# The columns of the two models of a vote, the preferred one first where nothing says who won.
-VOTE_PAIRS = """
-model_a model_b
-model_1 model_2
-model_left model_right
-left_model right_model
-generator_1 generator_2
-left right
-chosen_model rejected_model
-""".strip()
-# The names by which the column of each other role is known.
+# The names by which the column of each role is known; a preferred one is on the left where nothing says who won.
 VOTE_COLUMNS = {
-    "left": "",
-    "right": "",
+    "left": "model_a model_1 model_left left_model generator_1 left chosen_model",
+    "right": "model_b model_2 model_right right_model generator_2 right rejected_model",
     "winner": "winner preference preferred vote outcome g1_winner",
     "item": "item prompt prompt_id question_id instruction question conversation_id task_id",
     "annotator": "annotator judge worker worker_id user user_id rater judge_hash evaluator",
@@ -59,11 +49,6 @@ def votes_in(table: Table, named: Mapping[str, MaybeText] = MappingProxyType({})
         roles[role] = said if said is not None or not found else found[0]
     left = roles["left"]
     right = roles["right"]
-    for pair in VOTE_PAIRS.splitlines():
-        first, second = pair.split()
-        if left is None and right is None and first in lower and second in lower:
-            left = lower[first]
-            right = lower[second]
     if left is None or right is None:
         return None
     winner = roles["winner"]

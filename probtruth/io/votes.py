@@ -197,7 +197,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     if not n_rows:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
     columns = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
-    names = frames.by_value(polars.concat([column.alias("model") for column in columns]))
+    names = frames.by_value(polars.concat(columns))
     sides, models, _ = _in_order(*frames.coded(names))  # the left one of every row, then the right one
     if len(models) < 2:
         raise InputError(f"one model only ({shortlist(models)})", "two at least", "Add votes.", source.name)

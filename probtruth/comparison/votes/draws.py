@@ -64,7 +64,7 @@ def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndar
         "pair": pair,
         "toward": rows[1].astype(np.float64),
         "annotator": annotator,
-        "outcome": outcome,
+        "outcome": 1 - outcome,
         "count": count.astype(np.float64),
         "given": rows[4:].T.astype(np.float64),
         "model": model,
@@ -110,7 +110,6 @@ def averages(
 class Shown:
     """What the draws of a run say of new prompts and annotators."""
 
-    run: Draws
     table: Float[np.ndarray, "draw value point"]
     log_odds: Float[np.ndarray, "draw pair"]
     preference: Float[np.ndarray, "draw pair"]  # less one half
@@ -133,7 +132,7 @@ class Shown:
         score = log_odds @ sign / (1 + np.abs(sign).sum(0))
         shown = np.concatenate([score, log_odds[:, connected]], axis=1)
         found = convergence({"shown": shown.reshape(chains, n_draws, -1)})
-        return cls(run, table, log_odds, preference, score, found)
+        return cls(table, log_odds, preference, score, found)
 
 
 def draw_votes(

@@ -83,12 +83,11 @@ class Fit:
         n_models = len(votes.models)
         n_votes = len(votes.outcome)
         pairs = Pairs.of(votes.left, votes.right)
-        ways = np.arange(len(pairs.size))
-        won = np.ones_like(ways)
-        pair = np.concatenate([pairs.of_vote, ways, ways])
-        outcome = np.concatenate([votes.outcome, won, -won])
+        n_ways = len(pairs.size)
+        pair = np.append(pairs.of_vote, np.tile(np.arange(n_ways), 2))
+        outcome = np.append(votes.outcome, np.repeat([1, -1], n_ways))
         half = added * pairs.size / (pairs.size + pairs.turned)
-        weight = np.concatenate([np.ones(n_votes), half, half])
+        weight = np.append(np.ones(n_votes), np.tile(half, 2))
         even = pairs.balance if votes.placed else 0.0
         given = np.zeros((len(pair), len(votes.covariates)))
         given[:n_votes] = votes.standardised

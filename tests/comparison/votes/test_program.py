@@ -53,10 +53,10 @@ def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
         ties = np.array([0.3, -1.0, 0.0, 2.0, -40.0])
         vote = Preference(jax.numpy.asarray(d), jax.numpy.asarray(ties), jax.numpy.exp(ties))
         logits = np.stack([d / 2, ties, -d / 2], axis=-1)
-        for place, outcome in enumerate((1, 0, -1)):
-            theirs = Categorical(logits=logits).log_prob(np.full(5, place))
+        for outcome in range(3):
+            theirs = Categorical(logits=logits).log_prob(np.full(5, outcome))
             np.testing.assert_allclose(vote.log_prob(np.full(5, outcome)), theirs, rtol=EXACT, atol=EXACT)
-        drawn = np.asarray(vote.sample(jax.random.key(1), (20_000,)))
+        drawn = 1 - np.asarray(vote.sample(jax.random.key(1), (20_000,)))
         error = drawn.std(0) / np.sqrt(20_000)
         assert (abs(drawn.mean(0) - (2 * Likelihood(np.exp(ties)).at(d) - 1)) <= STANDARD_ERRORS * error + 1e-9).all()
 
