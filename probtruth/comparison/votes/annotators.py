@@ -83,10 +83,9 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     found = [str(row["annotator"]) for row in rows if row["at_random"]]
     if not found:
         return []
-    one = len(found) == 1
     return [
-        f"{check.count(len(found), 'annotator')} {'votes' if one else 'vote'} at random, or nearly so: "
-        f"{check.shortlist(found, 5)} (attention surely below {RANDOM}; 1 is as the strengths say)"
+        f"votes at random, or nearly so, by {check.count(len(found), 'annotator')}: {check.shortlist(found, 5)} "
+        f"(attention surely below {RANDOM}; 1 is as the strengths say)"
     ]
 
 

@@ -42,13 +42,13 @@ def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndar
     left = place[votes.left]
     right = place[votes.right]
     model = np.arange(n_models)
-    n_answers = 0
+    answers = model[:0]
     if votes.prompts_named and np.ptp(votes.item) > 0:
         both = np.concatenate([left, right]) + n_models * np.tile(votes.item, 2)
-        answers, of_cell = np.unique(both, return_inverse=True)
+        cells, of_cell = np.unique(both, return_inverse=True)
         left, right = np.split(of_cell, 2)
-        model = answers % n_models
-        n_answers = len(answers)
+        model = cells % n_models
+        answers = model
     met = Pairs.of(left, right)
     n_met = len(met.size) // 2
     n_pairs = n_met if votes.prompts_named and n_met < len(left) else 0
@@ -69,9 +69,9 @@ def data_of(votes: Votes, place: Int[np.ndarray, " model"]) -> dict[str, np.ndar
         "given": rows[4:].T.astype(np.float64),
         "model": model,
         "models": np.arange(n_models),
-        "answers": np.arange(n_answers),
-        "pairs": np.arange(n_pairs),
-        "annotators": np.arange(int(annotator.max()) + 1),
+        "answers": answers,
+        "pairs": met.left[:n_pairs],
+        "annotators": np.arange(max(1, len(votes.annotators))),
         "sides": np.array([SIDES * balance])[: int(votes.placed)],
     }
 
@@ -141,7 +141,7 @@ def draw_votes(
     """The estimate with the program's means, its posterior, the log-odds at points, and the draws of all sites."""
     names = estimate.names
     n_models = len(names)
-    place = np.array([names.index(name) for name in votes.models])
+    place = np.argsort(estimate.order)
     first, second = pairs_of(np.arange(n_models)).T
     connected = np.isfinite(estimate.mean[n_models:, 0])
     latest: list[Shown] = []

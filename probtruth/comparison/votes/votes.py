@@ -101,8 +101,7 @@ def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimat
         (place,) = n_models + pair_rows_of(np.array([[a, b]]), n_models)
         return float(chance[place, 0])
 
-    names = tuple([votes.models[at] for at in by_name.tolist()])
-    estimate = Estimate(names, mean, parts, plan, about, within={"votes": of_votes})
+    estimate = Estimate(tuple(sorted(votes.models)), mean, parts, plan, about, within={"votes": of_votes})
     return estimate, fit, influence.covariates(tuple(votes.covariates)) if votes.covariates else []
 
 
@@ -118,23 +117,20 @@ class Influence:
     def of(cls, votes: Votes, fit: Fit) -> "Influence":
         units = [votes.item]
         if votes.annotator is not None and len(votes.annotators) > 1:
-            units.append(votes.annotator)
+            _, cell = np.unique(votes.item * len(votes.annotators) + votes.annotator, return_inverse=True)
+            units += [votes.annotator, cell]
+        n_rows = fit.scores.shape[0]
         pairs = fit.pairs
+        scores = []
         by_unit = []
         for unit in units:
-            shape = (int(unit.max()) + 1, len(pairs.size))
-            by_unit.append(csr_matrix((fit.variance, (unit, pairs.of_vote)), shape))
-        if len(units) > 1:
-            units.append(votes.item * len(votes.annotators) + votes.annotator)
-        n_rows = fit.scores.shape[0]
-        scores = []
-        for unit in units:
+            n_units = int(unit.max()) + 1
             # every half vote is a prompt and an annotator of its own
-            codes = np.append(unit, unit.max() + 1 + np.arange(n_rows - len(unit)))
-            _, place = np.unique(codes, return_inverse=True)
-            of_unit = csr_matrix((np.ones(n_rows), (place, np.arange(n_rows))))
+            codes = np.append(unit, n_units + np.arange(n_rows - len(unit)))
+            of_unit = csr_matrix((np.ones(n_rows), (codes, np.arange(n_rows))))
             scores.append(of_unit @ fit.scores)
-        return cls(fit, scores, by_unit)
+            by_unit.append(csr_matrix((fit.variance, (unit, pairs.of_vote)), (n_units, len(pairs.size))))
+        return cls(fit, scores, by_unit[:2])
 
     def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[RowGroup]:
         """The numbers of prompts and of annotators of like weight (Kish 1965), for each row."""
@@ -229,7 +225,7 @@ def _unexplained(votes: Votes, fit: Fit) -> list[str]:
     total = by_prompt.sum(1)
     square = by_prompt.power(2).sum(1)
     tested = np.flatnonzero((n_votes >= FEW_VOTES) & (n_prompts >= FEW_PROMPTS) & (square > 0))
-    if len(votes.models) < 3 or not len(tested):
+    if not len(tested):
         return []
     df = n_prompts[tested] - 1.0
     t = np.abs(total[tested]) / np.sqrt(square[tested] * (df + 1) / df)

@@ -72,6 +72,9 @@ def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> N
     assert data["sides"].size == 0
     assert data["count"].sum() == 300
     assert len(data["count"]) <= 3 * 3 * 2  # votes that say the same stand together
+    # one who is named and has no vote has effects too, so that those of the others stay theirs
+    with_nobody = replace(votes, annotators=(*votes.annotators, "nobody"))
+    assert len(data_of(with_nobody, np.arange(3))["annotators"]) == 9
 
 
 def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
