@@ -82,7 +82,8 @@ class Columns:
         mean = rows[1:] @ self.size / (self.size @ self.size)
         about_mean = np.vstack([self.size, rows[1:] - np.outer(mean, self.size)])
         root = np.linalg.qr(about_mean.T, mode="r").T
-        cubes = _cubes(about_mean) - _cubes(root)
+        before = _cubes(about_mean)
+        cubes = before - _cubes(root)
         for at, of_set in self.cubes.items():
             shift = np.eye(len(rows))
             shift[1:, 0] = rows[1:, at] / rows[0, at] - mean
