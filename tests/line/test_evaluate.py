@@ -21,16 +21,6 @@ def _evaluate(votes=VOTES, a=A, b=B, items=None, **options):
     return pt.evaluate(annotations, predictions, engine="exact", **options)
 
 
-def test_scores_are_the_expected_loss_under_the_vote_shares():
-    shares = VOTES / VOTES.sum(1, keepdims=True)
-    result = _evaluate()
-    by_hand = {"a": -(shares * np.log(A)).sum(1).mean(), "b": -(shares * np.log(B)).sum(1).mean()}
-    for row in result.comparison.ranks:
-        assert row["score"] == pytest.approx(by_hand[row["model"]], rel=1e-12)
-    pair = result.comparison.pairs[0]
-    assert pair["difference"] == pytest.approx(by_hand["a"] - by_hand["b"], rel=1e-12)
-
-
 def test_the_distribution_methods_give_the_same_centre_and_class_methods_another():
     """Smoothing the labels would shift the centre (shrinkage), so every distribution method scores the raw shares."""
     pairs = {method: _evaluate(method=method).comparison.pairs for method in ("vote-share", "dirichlet", "majority")}
@@ -43,14 +33,6 @@ def test_logits_that_are_plainly_probabilities_are_warned_of():
         pt.Annotations.from_counts(VOTES), pt.Predictions.from_logits({"a": A, "b": 4 * B}), engine="exact"
     )
     assert [warning for warning in result.warnings if "the logits of 'a' look like probabilities" in warning]
-
-
-def test_items_are_matched_by_name_whatever_their_order():
-    reference = _evaluate(items=ITEMS)
-    order = np.array([3, 0, 5, 1, 4, 2])
-    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
-    predictions = pt.Predictions.from_probs({"a": A[order], "b": B[order]}, items=[ITEMS[place] for place in order])
-    assert pt.evaluate(annotations, predictions, engine="exact").to_dict() == reference.to_dict()
 
 
 def test_many_items_whose_names_stay_in_one_column_have_the_same_result(monkeypatch):
