@@ -121,6 +121,9 @@ def test_order_and_names_change_nothing(five, structure):
 def test_a_further_model_changes_no_bit_of_another_pair(five):
     two = make(five.values[:2], five.models[:2])
     assert row_of(compare(two, engine="exact"), "a", "b") == row_of(compare(five, engine="exact"), "a", "b")
+    last = make(five.values[3:], five.models[3:])
+    alone, among = (compare(scores, np.arange(80) // 10, engine="exact").group_results for scores in (last, five))
+    assert alone == {name: [row for row in rows if row.models == last.models] for name, rows in among.items()}
 
 
 def test_the_same_seed_gives_the_same_and_another_seed_the_same_pairs(five):
