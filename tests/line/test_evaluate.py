@@ -35,6 +35,14 @@ def test_logits_that_are_plainly_probabilities_are_warned_of():
     assert [warning for warning in result.warnings if "the logits of 'a' look like probabilities" in warning]
 
 
+def test_items_are_matched_by_name_whatever_their_order():
+    reference = _evaluate(items=ITEMS)
+    order = np.array([3, 0, 5, 1, 4, 2])
+    annotations = pt.Annotations.from_counts(VOTES, items=ITEMS)
+    predictions = pt.Predictions.from_probs({"a": A[order], "b": B[order]}, items=[ITEMS[place] for place in order])
+    assert pt.evaluate(annotations, predictions, engine="exact").to_dict() == reference.to_dict()
+
+
 def test_many_items_whose_names_stay_in_one_column_have_the_same_result(monkeypatch):
     order = [3, 0, 5, 1, 4]  # one that was not predicted
     models = {
