@@ -258,7 +258,7 @@ def test_one_unit_supports_no_answer(structure):
 
 
 def test_groups_of_one_item_each_support_no_answer():
-    with pytest.raises(PosteriorError, match="one item in each of the 3 groups.*leave the groups out"):
+    with pytest.raises(PosteriorError, match=r"one item in each of the 3 groups.*leave the groups out"):
         compare(make([[1.0, 2.0, 4.0], [2.0, 1.0, 2.0]]), groups=list("pqr"))
 
 
