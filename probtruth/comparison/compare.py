@@ -71,8 +71,8 @@ def compare(
     if len(without):
         model = check.quote(scores.models[without[0]])
         raise InputError(f"no score of model {model}", "a score of every model", "Leave the model out.")
-    sets = connected(scores.values) if np.isnan(scores.values).any() else np.zeros(1)
-    if sets.any():
+    sets = connected(scores.values) if np.isnan(scores.values).any() else []
+    if len(sets) > 1:
         return _by_set(scores, sets, weights, annotations, chosen)
     found = conclude(of_scores(scores, plan, chosen, annotations), chosen)
     found = replace(found, scored=scores, costs_drawn=partial(drawn_costs, scores, plan, chosen.seed))
@@ -105,14 +105,15 @@ def _concluded(estimate: Estimate, options: Options) -> Comparison:
     return assemble(estimate, posterior_of(estimate, population, options), options)
 
 
-def _by_set(scores: Scores, of_model: ModelInts, weights: object, annotations: object, options: Options) -> Comparison:
+def _by_set(
+    scores: Scores, of_models: Sequence[ModelInts], weights: object, annotations: object, options: Options
+) -> Comparison:
     """Each set of models that a chain of shared items connects compared by itself, and all as one.
 
     What needs all models at once (P(best), ranks, regret) is not known.
     """
     sets: list[Scores] = []
-    for one in range(of_model.max() + 1):
-        models = np.flatnonzero(of_model == one)
+    for models in of_models:
         scored = ~np.isnan(scores.values[models])
         sets.append(scores.part(models, np.flatnonzero(scored.any(0))))
     compared = []

@@ -199,7 +199,7 @@ def _check_group(name: str, part: Scores, plan: Design, n_annotators: int) -> No
     if np.isinf(part.values).any():
         raise InputError("an infinite score with groups of annotators", "finite scores", "Leave the groups out.")
     hint = "Join it with another group, or leave its annotators out."
-    if connected(part.values).any():
+    if len(connected(part.values)) > 1:
         got = f"group {name!r} in which no chain of shared items connects the models"
         raise InputError(got, "items that several models share in every group", hint)
     unit = "item" if plan.unit is None else "cluster"

@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
-from probtruth.comparison.boards.fit import Fit, need_connected
-from probtruth.comparison.boards.notes import LEAST_DF, beyond, notes_on, unknown
+from probtruth.comparison.boards.fit import Fit, fits_of
+from probtruth.comparison.boards.notes import LEAST_DF, notes_on
 from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
@@ -23,15 +23,12 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.types import Scores
 
-Rows = Float[np.ndarray, "row group"]
-
 
 @dataclass(frozen=True, eq=False)
 class Board:
     """Sums of a board with holes under a design, and the fit of each group, whose models have finite scores alone.
 
-    `shared` is on how many items of each group both models were scored, and `effective` what of the independent units
-    each row of the estimate effectively rests on.
+    `shared` is on how many items of each group both models were scored.
     """
 
     sums: Moments
@@ -39,38 +36,20 @@ class Board:
     finite: Int[np.ndarray, " finite"]
     fits: Sequence[Fit]
     shared: Float[np.ndarray, "group finite finite"]
-    effective: Rows
 
     @classmethod
     def of(cls, sums: Moments, plan: Design) -> "Board":
         """From sums that have all models."""
         columns = sums.columns
         assert columns is not None
-        without = np.flatnonzero(np.isnan(columns.values).all(1))
-        if len(without):
-            model = sums.models[without[0]]
-            raise InputError(f"no score of model {model!r}", "a score of every model", "Leave the model out.")
+        for model, lacks_all in zip(sums.models, np.isnan(columns.values).all(1), strict=True):
+            if lacks_all:
+                raise InputError(f"no score of model {model!r}", "a score of every model", "Leave the model out.")
         finite = np.flatnonzero(sums.finite)
         names = [sums.models[at] for at in finite]
-        group = sums.cell_group[columns.cell]
-        fits = []
-        shared = []
-        effective = []
-        for at in range(plan.n_groups):
-            of_group = columns.chosen(finite, np.flatnonzero(group == at))
-            need_connected(of_group.values, names, plan.group_names[at] if plan.grouped else None)
-            fit = Fit.of(of_group)
-            fits.append(fit)
-            seen = fit.seen.astype(np.float64)
-            shared.append(seen * of_group.count @ seen.T)
-            effective.append(fit.effective(of_group.cell if sums.clustered else None))
-        return cls(sums, plan, finite, fits, np.stack(shared), np.stack(effective, axis=1))
-
-    @property
-    def rows(self) -> Int[np.ndarray, " row"]:
-        """Where the rows of models with finite scores stand among those of all."""
-        n_models = len(self.sums.models)
-        return np.concatenate([self.finite, n_models + pair_rows_of(pairs_of(self.finite), n_models)])
+        fits = fits_of(columns.of_models(finite), sums.cell_group[columns.cell], plan, names)
+        shared = [(fit.seen * fit.columns.count) @ fit.seen.T.astype(np.float64) for fit in fits]
+        return cls(sums, plan, finite, fits, np.stack(shared))
 
     def moments(self, more: Values | None = None) -> Moments:
         """The sums of the board without holes; range and ties are those of the scores themselves.
@@ -83,92 +62,84 @@ class Board:
         powers = np.zeros(sums.powers.shape)
         ends = sums.ends.copy()
         sizes = sums.sizes.copy()
-        rows = self.rows
-        n_models = len(self.finite)
-        pairs = pairs_of(np.arange(n_models))
+        n_models = len(sums.models)
+        pairs = pairs_of(np.arange(len(self.finite)))
+        pair_rows = n_models + pair_rows_of(self.finite[pairs], n_models)
+        rows = np.append(self.finite, pair_rows)
         for group, fit in enumerate(self.fits):
-            apart = fit.moved(fit.columns.values - fit.mean[:, None], fit.seen)
+            moved = fit.influence
             if more is not None:
-                apart = apart + more[np.ix_(self.finite, sums.cell_group[columns.cell] == group)]
-            shared = self.shared[group][tuple(pairs.T)]
-            known = np.flatnonzero(shared > 0)
-            at = rows[n_models + known]
+                moved = moved + more[np.ix_(self.finite, sums.cell_group[columns.cell] == group)]
+            n_shared = self.shared[group][tuple(pairs.T)]
+            share = n_shared > 0
             if sums.clustered:
-                cells, of_column = np.unique(fit.columns.cell, return_inverse=True)
-                moved = totals(apart * fit.columns.count, of_column, len(cells))
-                moved = moved / sums.n[cells] + fit.mean[:, None]
-                of_cells = rows_from_models(moved)
-                powers[0][np.ix_(rows, cells)] = of_cells
-                near = np.stack([-of_cells.min(1), of_cells.max(1)])
-                tied = self._unit_sizes(fit, of_column, len(cells))[:, known]
+                cells = np.flatnonzero(sums.cell_group == group)
+                of_cells = totals(moved * fit.columns.size, fit.columns.cell, len(sums.n))[:, cells] / sums.n[cells]
+                mean = rows_from_models(of_cells + fit.mean[:, None])
+                powers[0][np.ix_(rows, cells)] = mean
+                near = np.stack([-mean.min(1), mean.max(1)])
+                tied = _unit_sizes(fit, len(sums.n), len(cells))[:, share]
             else:
                 mean = rows_from_models(fit.mean)
-                squares, cubes = _squares_and_cubes(fit, apart)
+                squares, cubes = _squares_and_cubes(fit, moved)
                 powers[:, rows, group] = np.stack([mean, squares, cubes])
                 near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
-                tied = fit.n_items / shared[known] * sums.sizes[:, at, group]
+                tied = fit.n_items / n_shared[share] * sizes[:, pair_rows[share], group]
             # what two models do not share may tell them apart too
             ends[:, rows, group] = np.maximum(ends[:, rows, group], near)
-            sizes[0, rows[n_models:], group] = self.plan.group_units[group]
-            sizes[:, at, group] = tied
+            sizes[0, pair_rows, group] = self.plan.group_units[group]
+            sizes[:, pair_rows[share], group] = tied
         return replace(sums, powers=powers, ends=ends, sizes=sizes)
-
-    def _unit_sizes(self, fit: Fit, unit: Int[np.ndarray, " column"], n_units: int) -> Float[np.ndarray, "size pair"]:
-        """In how many clusters two models' sums over the items that they share differ, and by how much in all.
-
-        Both are what they would be without holes.
-        """
-        found = []
-        count = fit.columns.count.astype(np.float64)
-        for at, row in enumerate(fit.columns.values):
-            apart = count * (row - fit.columns.values[at + 1 :])
-            shared = totals(count * ~np.isnan(apart), unit, n_units)
-            of_units = np.abs(totals(np.nan_to_num(apart), unit, n_units))
-            shared_units = np.maximum((shared > 0).sum(1), 1)
-            shared_items = np.maximum(shared.sum(1), 1)
-            differ = (of_units > 0).sum(1) * n_units / shared_units
-            size = of_units.sum(1) * fit.n_items / shared_items
-            found.append(np.stack([differ, size]))
-        return np.concatenate(found, axis=1)
 
     def estimate(self, moments: Moments, about: About) -> Estimate:
         """The estimate from the sums without holes, with the degrees of freedom that the scores have."""
-        shared = self.shared.sum(0)
-        about = replace(about, values=None, shared_items=shared.astype(np.int64), range=self.sums.range)
+        shared_items = self.shared.sum(0).astype(np.int64)
+        about = replace(about, values=None, shared_items=shared_items, range=self.sums.range)
         estimate = estimate_of(moments, self.plan, about)
         items = estimate.items
         full = items.df + 1
-        units = full * self.effective
+        share = [fit.effective(fit.columns.cell if self.sums.clustered else None) for fit in self.fits]
+        units = full * np.stack(share, axis=1)
         df = np.where(units - 1 < LEAST_DF, 0.0, units - 1)
         # both moments are of so many units less the ones that the means use up
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.where(df > 0, units / df * items.df / full, np.nan)
             further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
         part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
-        notes = notes_on(self.sums, estimate.names, self.fits, shared)
-        notes += unknown(estimate, df) + beyond(estimate, about.range)
-        about = replace(about, notes=(*about.notes, *notes))
-        return replace(estimate, about=about, parts={next(iter(estimate.parts)): part})
+        estimate = replace(estimate, parts={"items": part})
+        notes = (*about.notes, *notes_on(self.sums, self.fits, estimate))
+        return replace(estimate, about=replace(about, notes=notes))
 
 
-def _squares_and_cubes(fit: Fit, apart: Values) -> tuple[np.ndarray, np.ndarray]:
+def _unit_sizes(fit: Fit, n_cells: int, n_units: int) -> Float[np.ndarray, "size pair"]:
+    """In how many clusters two models' sums over the items that they share differ, and by how much in all.
+
+    Both are what they would be without holes.
+    """
+    columns = fit.columns
+    found = []
+    for first, second in pairs_of(np.arange(len(fit.mean))):
+        apart = columns.size * (columns.values[first] - columns.values[second])
+        both = ~np.isnan(apart)
+        of_units = np.abs(np.bincount(columns.cell[both], apart[both], n_cells))
+        n_shared = np.bincount(columns.cell[both], columns.count[both], n_cells)
+        differ = np.count_nonzero(of_units) * n_units / np.maximum(np.count_nonzero(n_shared), 1)
+        size = of_units.sum() * fit.n_items / np.maximum(n_shared.sum(), 1)
+        found.append((differ, size))
+    return np.array(found).reshape(-1, 2).T
+
+
+def _squares_and_cubes(fit: Fit, moved: Values) -> tuple[np.ndarray, np.ndarray]:
     """The sums over items of squares and cubes of what each moves, for models and pairs."""
-    few = np.ones(apart.shape[1], bool)
-    few[list(fit.columns.many)] = False
-    squares, cubes = power_sums(apart[:, few])
-    squares = squares[:, 0]
-    cubes = cubes[:, 0]
-    n_models = len(apart)
-    for at, many in fit.columns.many.items():
-        seen = np.repeat(fit.seen[:, [at]], n_models, axis=1)
-        count = fit.columns.count[at]
-        unit = rows_from_models(fit.moved(np.eye(n_models), seen))  # what a score of each model moves
-        shift = rows_from_models(apart[:, at])
-        square = np.square(unit @ many.root.T).sum(1)
-        squares += square + count * shift**2
-        of_three = np.einsum("abc,ra,rb,rc->r", many.third, unit, unit, unit, optimize=True)
-        cubes += of_three + 3 * shift * square + count * shift**3
-    return squares, cubes
+    squares, cubes = power_sums(moved)
+    n_models = len(moved)
+    for at, of_set in fit.columns.cubes.items():
+        mean = fit.columns.values[:, at] / fit.columns.size[at]
+        scores = np.column_stack([mean - fit.mean, np.eye(n_models)])  # the constant, and a score of each model
+        seen = np.repeat(fit.seen[:, [at]], n_models + 1, axis=1)
+        row = rows_from_models(fit.moved(scores, seen))
+        cubes[:, 0] += np.einsum("abc,ra,rb,rc->r", of_set, row, row, row, optimize=True)
+    return squares[:, 0], cubes[:, 0]
 
 
 def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[Values] = ()) -> list[Values]:
@@ -178,15 +149,15 @@ def filled(values: Values, plan: Design, models: Sequence[str], also: Sequence[V
     """
     finite = np.flatnonzero(~np.isinf(values).any(1))
     names = [models[at] for at in finite.tolist()]
-    given = [values, *also]
-    made = [np.where(np.isnan(one), 0.0, one) for one in given]
     of_item = plan.of_item()
-    for group in range(plan.n_groups):
-        here = np.ix_(finite, np.flatnonzero(of_item == group))
-        need_connected(values[here], names, plan.group_names[group] if plan.grouped else None)
-        fit = Fit.of(Columns.of_items(values[here], of_item[of_item == group]))
-        for one, its in zip(made, given, strict=True):
-            one[here] = fit.filled(its[here])
+    fits = fits_of(Columns.of_items(values[finite], of_item), of_item, plan, names)
+    made = []
+    for with_holes in (values, *also):
+        without = np.nan_to_num(with_holes, posinf=np.inf, neginf=-np.inf)
+        for group, fit in enumerate(fits):
+            here = np.ix_(finite, np.flatnonzero(of_item == group))
+            without[here] = fit.filled(with_holes[here])
+        made.append(without)
     return made
 
 

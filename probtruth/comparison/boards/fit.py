@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 import numpy as np
@@ -11,36 +12,21 @@ from scipy.sparse.csgraph import connected_components
 
 from probtruth import check
 from probtruth.comparison.boards.columns import Columns, Values
-from probtruth.comparison.estimation.design import effective, totals
+from probtruth.comparison.estimation.design import Design, effective, totals
 from probtruth.comparison.estimation.estimate import rows_from_models
 from probtruth.errors import PosteriorError
 
-MOST_WEIGHTS = 1 << 24  # Numbers from which on effective units are counted over some columns, evenly spaced
-LEAST_COLUMNS = 500  # So many of them at least
+MOST_WEIGHTS = 1 << 24  # Numbers from which on effective units are counted over some sets of models, evenly spaced
+LEAST_SETS = 500  # So many of them at least
 
 Seen = Bool[np.ndarray, "model column"]
 
 
-def connected(values: Values) -> Int[np.ndarray, " model"]:
-    """The set of each model; between sets there is no chain of items that were scored on two models."""
+def connected(values: Values) -> list[Int[np.ndarray, " model"]]:
+    """Sets of models; between them there is no chain of items that were scored on two models."""
     seen = (~np.isnan(values)).astype(np.float32)
-    _, of_model = connected_components(seen @ seen.T > 0, directed=False)
-    return np.asarray(of_model)
-
-
-def need_connected(values: Values, models: Sequence[str], group: str | None) -> None:
-    of_model = connected(values)
-    if not of_model.any():
-        return
-    sets = []
-    for one in range(of_model.max() + 1):
-        names = [models[at] for at in np.flatnonzero(of_model == one).tolist()]
-        sets.append(check.shortlist(names, 3))
-    where = "" if group is None else f"in group {check.quote(group)}, "
-    raise PosteriorError(
-        f"got models that no chain of shared items connects ({where}{' and '.join(sets[:3])}), expected items on which "
-        "models of both were scored. Hint: score some items with one model of each, or compare each set by itself."
-    )
+    n_sets, of_model = connected_components(seen @ seen.T > 0, directed=False)
+    return [np.flatnonzero(of_model == one) for one in range(n_sets)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,15 +46,15 @@ class Fit:
         average = seen / np.maximum(seen.sum(0), 1)
         item_mean, deviation = _about_items(columns.values, seen)
         # the normal equations have the Laplacian of the graph of models that share items
-        counted = seen * count
-        laplacian = np.diag(counted.sum(1).astype(np.float64)) - counted @ average.T
-        constant = np.full((n_models, n_models), count.sum() / n_models**2)  # what the means have in common is free
-        solve = np.asarray(cho_solve(cho_factor(laplacian + constant), np.eye(n_models)))
-        contrast = solve @ (deviation @ count)
+        laplacian = np.diag(seen @ count) - (seen * count) @ average.T
+        constant = count.sum() / n_models**2  # what the means have in common is free
+        solve = cho_solve(cho_factor(laplacian + constant), np.eye(n_models))  # alike for models that are
+        contrast = solve @ (deviation @ columns.size)
         # the level is that at which the items' worth averages to 0
-        share = count * seen.any(0) / count[seen.any(0)].sum()
-        level = (item_mean - contrast @ average) @ share
-        return cls(columns, seen, contrast + level, solve - (average @ share) @ solve)
+        n_scored = count @ seen.any(0)
+        share = average @ count / n_scored
+        level = item_mean @ columns.size / n_scored - contrast @ share
+        return cls(columns, seen, contrast + level, solve - share @ solve)
 
     @property
     def n_items(self) -> int:
@@ -77,56 +63,60 @@ class Fit:
     def moved(self, about: Values, seen: Seen) -> Values:
         """How far scores less the models' means move these, times the number of items; linear in them."""
         item_mean, residual = _about_items(about, seen)
-        scored = self.columns.count[self.seen.any(0)].sum()
-        return np.asarray(self.n_items * (self.solve @ residual + item_mean / scored))
+        n_scored = self.columns.count @ self.seen.any(0)
+        return np.asarray(self.n_items * (self.solve @ residual + item_mean / n_scored))
+
+    @cached_property
+    def influence(self) -> Values:
+        """How far each column moves the means, times the number of items."""
+        return self.moved(self.columns.values - self.mean[:, None] * self.columns.size, self.seen)
 
     def filled(self, values: Values) -> Values:
-        """Scores without holes in place of those with these: the means, and about them what each column moves."""
+        """Scores without holes in place of those with these: the means, and about them what each item moves."""
         return np.asarray(self.mean[:, None] + self.moved(values - self.mean[:, None], self.seen))
-
-    def of_sums(self, level: Float[np.ndarray, " model"]) -> tuple[Values, Values, Float[np.ndarray, " column"]]:
-        """Columns whose products add up as those of all items do: scores, what they move about a level, and the size of
-        a constant in them."""
-        size = np.sqrt(self.columns.count)
-        scores = [size * self.columns.values]
-        about = self.filled(self.columns.values) - level[:, None]
-        moved = [size * about]
-        sizes = [size]
-        for at, one in self.columns.many.items():
-            root = one.root.T
-            seen = np.repeat(self.seen[:, [at]], root.shape[1], axis=1)
-            scores.append(np.where(seen, root, np.nan))
-            moved.append(self.moved(root, seen))
-            sizes.append(np.zeros(root.shape[1]))
-        return np.concatenate(scores, axis=1), np.concatenate(moved, axis=1), np.concatenate(sizes)
 
     def effective(self, unit: Int[np.ndarray, " column"] | None) -> Float[np.ndarray, " row"]:
         """The number of units of like weight, as a share of what there would be without holes (Kish 1965)."""
         n_rows = len(self.mean) * (len(self.mean) + 1) // 2
-        most = max(LEAST_COLUMNS, MOST_WEIGHTS // n_rows)
-        chosen = np.arange(len(self.columns.count))
-        patterns, of_column = np.unique(self.seen, axis=1, return_inverse=True)
-        if patterns.shape[1] > most:
-            chosen = chosen[:: ceil(len(chosen) / most)]
-            patterns, of_column = np.unique(self.seen[:, chosen], axis=1, return_inverse=True)
-        of_column = of_column.ravel()
-        weights = self._weights(patterns)
+        sets, set_of = np.unique(self.seen, axis=1, return_inverse=True)
+        step = ceil(sets.shape[1] / max(LEAST_SETS, MOST_WEIGHTS // n_rows))
+        weights = self._weights(sets[:, ::step])
+        chosen = np.flatnonzero(set_of.ravel() % step == 0)
+        set_of = set_of.ravel()[chosen] // step
         count = self.columns.count[chosen].astype(np.float64)
         if unit is None:
-            size = np.bincount(of_column, count)
-            total = weights @ size
-            return np.asarray(total**2 / (weights**2 @ size) / size.sum())
+            of_sets = np.bincount(set_of, count)
+            total = weights @ of_sets
+            return np.asarray(total**2 / (weights**2 @ of_sets) / count.sum())
         units, unit = np.unique(unit[chosen], return_inverse=True)
-        of_units = totals(weights[:, of_column] * count, unit, len(units))
-        without_holes = totals(count[None], unit, len(units))
+        of_units = totals(weights[:, set_of] * count, unit, len(units))
+        without_holes = np.bincount(unit, count)
         return np.asarray(effective(of_units) / effective(without_holes))
 
-    def _weights(self, seen: Seen) -> Float[np.ndarray, "row column"]:
+    def _weights(self, seen: Seen) -> Float[np.ndarray, "row set"]:
         """What an item's errors have of the variance of each row's mean, if all vary alike, and items as errors do."""
         n_seen = np.maximum(seen.sum(0), 1)
         square = np.square(rows_from_models(self.solve)) @ seen - rows_from_models(self.solve @ seen) ** 2 / n_seen
         square[: len(self.mean)] += (1 / n_seen + 1.0) / self.n_items**2
         return np.asarray(square)
+
+
+def fits_of(columns: Columns, group: Int[np.ndarray, " column"], plan: Design, models: Sequence[str]) -> list[Fit]:
+    """The fit of each group, in which a chain of items must connect all models."""
+    fits = []
+    for at, name in enumerate(plan.group_names):
+        of_group = columns.chosen(np.flatnonzero(group == at))
+        sets = connected(of_group.values)
+        if len(sets) > 1:
+            named = [check.shortlist([models[model] for model in one], 3) for one in sets[:3]]
+            where = f"in group {check.quote(name)}, " if plan.grouped else ""
+            raise PosteriorError(
+                f"got models that no chain of shared items connects ({where}{' and '.join(named)}), expected items on "
+                "which models of both were scored. Hint: score some items with one model of each, or compare each set "
+                "by itself."
+            )
+        fits.append(Fit.of(of_group))
+    return fits
 
 
 def _about_items(values: Values, seen: Seen) -> tuple[np.ndarray, Values]:

@@ -40,7 +40,7 @@ class Moments:
     not seen are not in it.
 
     Where some models lack some items, the items are summed up by the models that were scored on them, or kept as they
-    are where these sums would have more numbers: of m models, up to m^2 + m + 1 items in each group and set of models.
+    are where these sums would have more numbers: of m models, up to (m + 1)^2 items in each group and set of models.
 
     >>> import probtruth as pt
     >>> table = {"item": [1, 2, 3, 4] * 2, "model": ["a"] * 4 + ["b"] * 4, "score": [1, 2, 2, 4, 2, 2, 4, 5]}
@@ -107,7 +107,7 @@ class Moments:
         order = np.argsort(np.array(scores.models), kind="stable")
         if made.has_holes or len(order) <= MOST_MODELS:
             columns = Columns.of_items(losses[order], plan.of_cell())
-            made = replace(made, columns=columns.merged(made.clustered))
+            made = replace(made, columns=columns.merged())
         if annotations is None:
             return made
         return replace(made, annotators=sums_of_annotators(scores, annotations, order, plan))
@@ -239,7 +239,7 @@ class Moments:
         two = other._among(models, groups, cells)
         columns = None
         if one.columns is not None and two.columns is not None:
-            columns = (one.columns + two.columns).merged(one.clustered)
+            columns = (one.columns + two.columns).merged()
         elif one.has_holes or two.has_holes:
             hint = f"Compare the scores as a whole, or at most {MOST_MODELS} models."
             problem = f"parts with items that all of {len(models)} models have, and parts where some lack items"
@@ -290,7 +290,8 @@ class Moments:
         powers = spread_out(self.powers, cell, len(cells))
         powers = spread_out(powers, row, n_rows, np.nan, -2)
         if columns is not None:
-            columns = replace(columns, cell=cell[columns.cell]).among(n_models, model)
+            of_models = spread_out(np.arange(len(model)), model, n_models, len(model))
+            columns = replace(columns, cell=cell[columns.cell]).of_models(of_models)
         if annotators is not None:
             annotators = annotators.among(group, len(groups))
         return replace(

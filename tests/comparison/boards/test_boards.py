@@ -130,6 +130,25 @@ def test_order_of_models_and_items_and_the_sign_change_nothing_else(higher_is_be
         assert first.shared_items == second.shared_items
 
 
+@pytest.mark.parametrize("clustered", [False, True])
+def test_order_of_items_changes_nothing_where_some_sets_of_models_stand_for_all(
+    clustered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many models all sets of models differ, and effective units are counted over some of them."""
+    monkeypatch.setattr("probtruth.comparison.boards.fit.MOST_WEIGHTS", 0)
+    monkeypatch.setattr("probtruth.comparison.boards.fit.LEAST_SETS", 20)
+    rng = np.random.default_rng(19)
+    values = board(rng, 8, 300, 0.5)
+    order = rng.permutation(300)
+    clusters = [f"c{item // 3}" for item in range(300)]
+    found = []
+    for items in (np.arange(300), order):
+        structure = {"clusters": [clusters[item] for item in items]} if clustered else {}
+        found.append(pt.compare(make(values[:, items]), engine="exact", **structure))
+    for one, other in zip(found[0].pairs, found[1].pairs, strict=True):
+        assert one.low == pytest.approx(other.low, rel=ROUNDING)
+
+
 def test_groups_and_clusters_follow() -> None:
     values = board(np.random.default_rng(8), 3, 120, 0.7)
     groups = [f"g{place % 3}" for place in range(120)]
@@ -149,7 +168,7 @@ def test_sets_that_nothing_connects_are_compared_each_by_itself() -> None:
     values[:3, 30:] = np.nan
     values[3:, :30] = np.nan
     scores = make(values)
-    assert connected(values).tolist() == [0, 0, 0, 1, 1]
+    assert [one.tolist() for one in connected(values)] == [[0, 1, 2], [3, 4]]
     comparison = pt.compare(scores)
     within = pt.compare(make(values[:3, :30]))
     found = {row.models: row for row in comparison.pairs}
@@ -244,10 +263,10 @@ def test_ties_count_on_a_board_as_they_do_on_full_scores() -> None:
 
 def test_a_mean_beyond_the_range_of_the_scores_is_said() -> None:
     """Model 0 is right on the items where model 1 is wrong, and lacks those where model 1 is right."""
-    values = np.array([[1.0] * 12 + [np.nan] * 28, [0.0] * 9 + [1.0] * 31])
+    values = np.array([[1.0] * 12 + [np.nan] * 27, [0.0] * 9 + [1.0] * 30])
     higher = pt.compare(make(values, higher_is_better=True))
     assert higher.ranking()["score"].max() > 1
-    assert "the mean of '000' would be 1.53, beyond the scores' range (0 to 1)" in " ".join(higher.warnings)
+    assert "the mean of '000' would be 1.52, beyond the scores' range (0 to 1)" in " ".join(higher.warnings)
     assert "beyond" not in " ".join(pt.compare(make(values[:, :12])).warnings)
 
 

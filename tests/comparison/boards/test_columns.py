@@ -10,7 +10,7 @@ from probtruth.errors import InputError, PosteriorError
 
 EQUAL = 1e-9  # relative, of sums in another order
 N = 300
-REST = ("plain", "groups", "clusters", "ties", "equal", "level", "many models")
+REST = ("plain", "groups", "clusters", "ties", "equal", "level", "many models", "uneven")
 KINDS = ("both", "ties in clusters", "infinite", *REST)
 
 
@@ -41,6 +41,8 @@ def board(kind: str) -> tuple[np.ndarray, dict[str, list[str]]]:
         structure["groups"] = [f"g{item % 3}" for item in range(N)]
     if kind in ("clusters", "both", "ties in clusters"):
         structure["clusters"] = [f"c{item % 30}" for item in range(N)]
+    if kind == "uneven":
+        structure["clusters"] = [f"c{int(item**0.6)}" for item in range(N)]
     return values, structure
 
 
@@ -65,7 +67,8 @@ def test_parts_of_a_board_merged_are_the_whole(kind: str) -> None:
     parts = [sums_of(values, structure, np.flatnonzero(place == at)) for at in (2, 3, 0, 1)]
     merged = pt.compare((parts[0] + parts[1]) + (parts[2] + parts[3]), engine="exact")
     assert_same(whole, merged, but=("wilcoxon_p",))
-    assert [one for one in merged.warnings if "lacks" in one] == [one for one in whole.warnings if "lacks" in one]
+    for said in ("lacks", "minus"):
+        assert [one for one in merged.warnings if said in one] == [one for one in whole.warnings if said in one]
 
 
 def test_a_part_that_lacks_a_model_is_a_part_with_holes() -> None:
@@ -79,14 +82,14 @@ def test_a_part_that_lacks_a_model_is_a_part_with_holes() -> None:
         assert_same(whole, pt.compare(merged, engine="exact"))
 
 
-def test_a_full_board_is_the_case_of_one_pattern() -> None:
-    """The same numbers from sums of powers of the pattern as from those of each pair."""
+def test_a_full_board_is_the_case_of_one_set_of_models() -> None:
+    """The same numbers from the set's root as from the sums of each pair."""
     values, _ = board("plain")
     full = np.nan_to_num(values, nan=1.0)
     less = full.copy()
     less[0, 0] = np.nan
     parts = [pt.Moments.of(make(one, higher_is_better=False)) for one in (full, less[:, :1])]
-    assert parts[0].columns.values.shape == (4, 1)
+    assert parts[0].columns.values.shape == (4, 5)
     merged = pt.compare(parts[0] + parts[1], engine="exact")
     again = make(np.concatenate([full, less[:, :1]], axis=1), higher_is_better=False)
     assert_same(pt.compare(again, engine="exact"), merged)
@@ -94,10 +97,13 @@ def test_a_full_board_is_the_case_of_one_pattern() -> None:
 
 def test_sums_are_never_more_numbers_than_scores() -> None:
     values, _ = board("plain")
-    columns = Columns.of_items(values, np.zeros(N, int)).merged(False)
-    numbers = columns.values.size + sum(one.root.size + one.third.size for one in columns.many.values())
-    assert numbers < values.size / 2
-    assert columns.count.sum() == N
+    columns = Columns.of_items(values, np.zeros(N, int)).merged()
+    assert columns.values.size + sum(one.size for one in columns.cubes.values()) < values.size
+    more = columns
+    for _ in range(30):
+        more = (more + columns).merged()
+    assert more.values.size + sum(one.size for one in more.cubes.values()) < 2 * values.size
+    assert more.count.sum() == 31 * N
 
 
 def test_what_sums_of_boards_cannot_say_is_refused() -> None:
