@@ -107,10 +107,7 @@ class People:
             estimate = of_scores(part, plan, options)
             # of new annotators in full, also where one gave nearly all labels: a group is not its members here
             estimates.append(estimate.for_new_units())
-            values = part.losses
-            if np.isnan(values).any():
-                values, *_ = filled(values, plan, scores.models)
-            values = values[estimate.order]
+            values = filled(part.losses, plan, scores.models)[estimate.order]
             added = plan.item_weights * plan.residuals(values)
             n_units = len(scores.items)
             if scores.clusters is not None:

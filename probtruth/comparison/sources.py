@@ -46,7 +46,7 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
     board = None
-    if moments.has_holes:
+    if moments.has_holes and moments.finite.any():
         board = Board.of(moments, plan)
         moments = board.moments()
     notes = []
@@ -86,7 +86,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
             annotations = scores.labels.named_annotations
     _refuse(scores, plan, options, annotations)
     complete = scores
-    if np.isnan(values).any():
+    if np.isnan(values).any() and not np.isinf(values).any(1).all():
         board = Board.of(Moments.made(scores, values, plan), plan)
         by_name = np.argsort(np.array(scores.models), kind="stable")
         moments = board.moments(None if influence is None else influence[by_name])

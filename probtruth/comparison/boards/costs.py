@@ -18,23 +18,23 @@ Values = Float[np.ndarray, "model item"]
 
 def drawn_costs(scores: Scores, plan: Design, seed: int, costs: Scores, models: Sequence[str], losses: Drawn) -> Drawn:
     """Mean costs given draws of mean losses: what they have in common follows these, the rest is normal."""
-    of_scores = _added(scores.losses, scores.models, models, plan)[1]
+    order = positions(scores.models, models)
+    of_scores = plan.added(filled(scores.losses, plan, scores.models)[order])
     of_scores -= of_scores.mean(0)  # draws of losses may have one constant more or less
     cost = _matched(costs, scores)
     size = np.nanmean(np.abs(cost), axis=1, keepdims=True)
     size[size == 0] = 1.0
     # a dear item costs every model so many times more, not so much more
-    mean, of_costs = _added(cost / size, scores.models, models, plan)
-    size = size[positions(scores.models, models)]
-    mean = mean * size[:, 0]
-    of_costs = of_costs * size
+    cost = (size * filled(cost / size, plan, scores.models))[order]
+    of_costs = plan.added(cost)
     slope = of_costs @ np.linalg.pinv(of_scores)
     rest = of_costs - slope @ of_scores
-    values, vectors = np.linalg.eigh(rest @ rest.T)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    noise = np.random.default_rng(seed).standard_normal(losses.shape)
+    covariance = rest @ rest.T * plan.n_units / max(plan.n_units - 1, 1)
+    rng = np.random.default_rng(seed)
+    mean = cost @ plan.item_weights
+    drawn = rng.multivariate_normal(mean, covariance, len(losses), check_valid="ignore", method="eigh")
     behind = losses - losses.mean(1, keepdims=True)
-    return np.asarray(mean + (behind - behind.mean(0)) @ slope.T + noise @ root.T)
+    return np.asarray(drawn + (behind - behind.mean(0)) @ slope.T)
 
 
 def _matched(costs: Scores, scores: Scores) -> Values:
@@ -46,14 +46,3 @@ def _matched(costs: Scores, scores: Scores) -> Values:
             raise InputError(f"no cost of {what} {check.shortlist(lacking, 3)}", f"a cost of every {what}", hint)
     rows = positions(costs.models, scores.models)
     return costs.values[np.ix_(rows, positions(costs.items, scores.items))]
-
-
-def _added(
-    values: Values, given: Sequence[str], models: Sequence[str], plan: Design
-) -> tuple[Float[np.ndarray, " model"], Float[np.ndarray, "model unit"]]:
-    """The means over the groups by their weights, and what each unit adds to them."""
-    if np.isnan(values).any():
-        values, *_ = filled(values, plan, given)
-    values = values[positions(given, models)]
-    unbiased = np.sqrt(plan.n_units / max(plan.n_units - 1, 1))
-    return values @ plan.item_weights, plan.added(values) * unbiased

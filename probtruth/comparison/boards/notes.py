@@ -51,11 +51,11 @@ def _lacking(sums: Moments) -> Iterator[str]:
 
 def _otherwise(fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
     """The pair whose difference on shared items is least like that of the whole board."""
-    n_items = sum(fit.n_items for fit in fits)
+    n_items = estimate.design.n_items
     size = np.concatenate([fit.columns.size for fit in fits])
     scores = np.concatenate([fit.columns.values for fit in fits], axis=1)
-    mean = np.sum([fit.n_items * fit.mean for fit in fits], axis=0) / n_items
-    of_groups = [fit.influence + (fit.mean - mean)[:, None] * fit.columns.size for fit in fits]
+    mean = np.average([fit.mean for fit in fits], axis=0, weights=[fit.n_items for fit in fits])
+    of_groups = [fit.influence + np.outer(fit.mean - mean, fit.columns.size) for fit in fits]
     moved = np.concatenate(of_groups, axis=1)
     shared = estimate.about.shared_items
     assert shared is not None

@@ -217,6 +217,11 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> RowInts:
     return before + second - first - 1
 
 
+def rows_among(models: ModelInts, n_models: int) -> RowInts:
+    """Where some models, then their pairs, stand among the rows of all."""
+    return np.append(models, n_models + pair_rows_of(pairs_of(models), n_models))
+
+
 def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:
     return np.sort(np.argsort(means, kind="stable")[:LEADING])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth.comparison.estimation.design import Design, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import Design, pairs_of, rows_among
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.kernels.arrays import ratio
@@ -22,8 +22,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     """
     models = np.flatnonzero(moments.finite)
     pairs = pairs_of(models)
-    n_models = len(moments.models)
-    rows = np.concatenate([models, n_models + pair_rows_of(pairs, n_models)])
+    rows = rows_among(models, len(moments.models))
     largest = np.append(moments.largest[models], moments.largest[pairs].max(1))
     ends = moments.ends[:, rows]
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.boards.columns import Columns
-from probtruth.comparison.estimation.design import Design, design, pair_rows_of, pairs_of, spread_out
+from probtruth.comparison.estimation.design import Design, design, pairs_of, rows_among, spread_out
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
@@ -62,7 +62,7 @@ class Moments:
     cell_group: CellInts
     n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
-    # residuals. NaN where scores have holes: `columns` have them.
+    # residuals. NaN where scores have holes: `columns` have the items.
     powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
@@ -104,13 +104,14 @@ class Moments:
             what = "fitted classes" if annotations is None else "annotators"
             hint = "Compare the scores as a whole, or sum up scores.common()."
             raise InputError(f"sums of scores with {what} that some models lack", "a score of every model", hint)
-        order = np.argsort(np.array(scores.models), kind="stable")
-        if made.has_holes or len(order) <= MOST_MODELS:
-            columns = Columns.of_items(losses[order], plan.of_cell())
-            made = replace(made, columns=columns.merged())
-        if annotations is None:
-            return made
-        return replace(made, annotators=sums_of_annotators(scores, annotations, order, plan))
+        columns = made.columns
+        assert columns is not None
+        columns = columns.merged() if made.has_holes or len(made.models) <= MOST_MODELS else None
+        annotators = None
+        if annotations is not None:
+            order = np.argsort(np.array(scores.models), kind="stable")
+            annotators = sums_of_annotators(scores, annotations, order, plan)
+        return replace(made, columns=columns, annotators=annotators)
 
     @classmethod
     def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":
@@ -126,9 +127,6 @@ class Moments:
         if (np.diff(order) != 1).any():
             values = losses[order]
         models = tuple(scores.models[row] for row in order)
-        columns = None
-        if np.isnan(values).any():
-            columns = Columns.of_items(values, plan.of_cell())
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
         group = plan.of_item()
         infinities = np.isinf(values)
@@ -154,7 +152,7 @@ class Moments:
             ends=ends,
             sizes=sizes,
             infinite=infinite,
-            columns=columns,
+            columns=Columns.of_items(values, plan.of_cell()),
             cautions=scores.cautions,
         )
 
@@ -276,7 +274,7 @@ class Moments:
         cell = positions(cells, self.cells)
         model = positions(models, self.models)
         n_models = len(models)
-        row = np.concatenate([model, n_models + pair_rows_of(pairs_of(model), n_models)])
+        row = rows_among(model, n_models)
         n_rows = n_models * (n_models + 1) // 2
         places = {"group": group, "cell": cell, "model": model, "row": row}
         sizes = {"group": len(groups), "cell": len(cells), "model": n_models, "row": n_rows}

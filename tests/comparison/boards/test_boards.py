@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 import probtruth as pt
-from probtruth.comparison.boards.boards import filled
+from probtruth.comparison.boards.boards import filling
 from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.boards.fit import Fit, connected
 from probtruth.comparison.estimation.design import Design
@@ -41,10 +41,10 @@ def test_a_full_board_is_left_as_it_is() -> None:
         Design.of(groups, group_names=("x", "y", "z")),
         Design.of(groups, groups + 3 * (np.arange(50) // 10), group_names=("x", "y", "z")),
     ):
-        (made,) = filled(values, plan, list("abcd"))
+        made = filling(values, plan, list("abcd"))(values)
         np.testing.assert_allclose(made, values, rtol=0, atol=ROUNDING)
         fit = Fit.of(Columns.of_items(values, plan.of_cell()))
-        np.testing.assert_allclose(fit.effective(None if plan.unit is None else plan.unit), 1.0, rtol=ROUNDING)
+        np.testing.assert_allclose(fit.effective(plan.unit is not None), 1.0, rtol=ROUNDING)
 
 
 def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None:
@@ -234,6 +234,16 @@ def test_infinite_scores_stay_infinite_beside_holes() -> None:
     found = {row.models: row for row in comparison.pairs}
     for a, b in combinations(("000", "002", "003"), 2):
         assert found[a, b].low == pytest.approx({row.models: row for row in others.pairs}[a, b].low, rel=ROUNDING)
+
+
+def test_of_infinite_means_alone_nothing_is_compared() -> None:
+    """Without any finite mean there is nothing to fit; this was a division by zero."""
+    values = board(np.random.default_rng(20), 3, 60, 0.6)
+    values[:, 0] = np.inf
+    for one in (make(values), pt.Moments.of(make(values))):
+        comparison = pt.compare(one)
+        assert [row.score for row in comparison.ranks] == [np.inf] * 3
+        assert all(row.p_a_better is None for row in comparison.pairs)
 
 
 def zero_one(n_items: int) -> np.ndarray:
