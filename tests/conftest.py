@@ -1,12 +1,15 @@
 """Compiled code is shared among the tests, shapes are checked on demand, real data is found through PROBTRUTH_DATA."""
 
 import gc
+import json
 import os
+import shlex
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -98,6 +101,43 @@ def data() -> Path:
     if not folder:
         pytest.skip("PROBTRUTH_DATA is not set: no real data here")
     return Path(folder)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left: its status, standard output and standard error."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.out)
+
+    @property
+    def text(self) -> str:
+        return self.err + self.out
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
+    """Runs `probtruth WORDS...` in this process; one text is what a shell would be given."""
+    from probtruth.cli import main
+
+    def call(*words: object) -> Outcome:
+        typed = shlex.split(words[0]) if len(words) == 1 and isinstance(words[0], str) else map(str, words)
+        monkeypatch.setattr(sys, "argv", ["probtruth", *typed])
+        capsys.readouterr()
+        status = 0
+        try:
+            main()
+        except SystemExit as stop:
+            status = int(stop.code or 0)
+        printed = capsys.readouterr()
+        return Outcome(status, printed.out, printed.err)
+
+    return call
 
 
 @pytest.fixture

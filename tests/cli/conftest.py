@@ -1,43 +1,8 @@
-"""Small, valid files to run commands on, and the command line called in this process."""
+"""Small, valid files to run commands on."""
 
-import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from probtruth.cli import main
-
-
-@dataclass(frozen=True)
-class Outcome:
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> dict:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Runs `probtruth WORDS...` and returns its status, standard output and standard error."""
-
-    def call(*words: object) -> Outcome:
-        monkeypatch.setattr(sys, "argv", ["probtruth", *map(str, words)])
-        capsys.readouterr()
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        printed = capsys.readouterr()
-        return Outcome(status, printed.out, printed.err)
-
-    return call
-
 
 ITEMS = [f"i{number}" for number in range(24)]
 

@@ -123,17 +123,23 @@ def test_plan_from_columns_of_other_names_and_from_logs(run, files, models, tmp_
     assert outcome.json["designs"][1]["n_items"] == 6
 
 
-def test_plan_refused(run, files):
-    for words, options in {
-        "no pilot": (),
-        "both SCORES": (files["scores"], "--lower-is-better", "--annotations", files["labels"]),
-        "cost 'item'": (files["scores"], "--lower-is-better", "--cost", "item"),
-        "Did you mean 'item'?": (files["scores"], "--lower-is-better", "--cost", "itm=3"),
-        "n_annotators with a pilot": (files["scores"], "--lower-is-better", "--annotators", 3),
-    }.items():
-        outcome = run("plan", *options)
+@pytest.mark.parametrize(
+    ("command", "said", "options"),
+    [
+        ("plan", "both SCORES", ("--annotations", "labels.csv")),
+        ("plan", "cost 'item'", ("--cost", "item")),
+        ("plan", "Did you mean 'item'?", ("--cost", "itm=3")),
+        ("plan", "n_annotators with a pilot", ("--annotators", 3)),
+        ("validate", "cannot have", ("--difference", 30)),
+        ("validate", "replications 1", ("--replications", 1)),
+    ],
+)
+def test_plan_and_validate_refused(run, files, command, said, options):
+    given = (files["scores"], "--lower-is-better", *options)
+    for words, expected in (((), "no pilot"), (given, said)):
+        outcome = run(command, *words)
         assert outcome.status == 2
-        assert words in outcome.err
+        assert expected in outcome.err
 
 
 def test_validate_from_scores(run, files):
@@ -145,14 +151,3 @@ def test_validate_from_scores(run, files):
     shown = run(*command).out
     assert "a minus b: studies of 24 items" in shown
     assert "rarer than 1 in 24 cannot be seen here" in shown
-
-
-def test_validate_refused(run, files):
-    for words, options in {
-        "no pilot": (),
-        "cannot have": (files["scores"], "--lower-is-better", "--difference", 30),
-        "replications 1": (files["scores"], "--lower-is-better", "--replications", 1),
-    }.items():
-        outcome = run("validate", *options)
-        assert outcome.status == 2
-        assert words in outcome.err

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 
 from probtruth.comparison.estimation.design import Design
@@ -21,6 +22,31 @@ def make(values: object, models: Sequence[str] | None = None, **fields: Any) -> 
     array = np.asarray(values, np.float64)
     names = tuple(models) if models is not None else tuple(f"{place:03d}" for place in range(len(array)))
     return Scores(array, names, tuple(map(str, range(array.shape[1]))), rule="loss", **fields)
+
+
+def cells(
+    rng: np.random.Generator,
+    mean: np.ndarray,
+    n_items: int,
+    each: int,
+    of_annotators: float,
+    of_items: float,
+    noise: float = 1.0,
+) -> polars.DataFrame:
+    """Scores of two models by annotator, whose difference has each annotator's mean, and tastes of both sides."""
+    item = np.repeat(np.arange(n_items), each)
+    annotator = np.concatenate([rng.choice(len(mean), each, replace=False) for _ in range(n_items)])
+    difference = mean[annotator] + noise * rng.standard_normal(len(item))
+    difference += of_items * rng.standard_normal(n_items)[item]
+    difference += of_annotators * rng.standard_normal(len(mean))[annotator]
+    base = rng.standard_normal(len(item))
+    columns = {
+        "item": np.tile([f"q{at}" for at in item], 2),
+        "annotator": np.tile([f"u{at}" for at in annotator], 2),
+        "model": ["a"] * len(item) + ["b"] * len(item),
+        "score": np.concatenate([base + difference, base]),
+    }
+    return polars.DataFrame(columns)
 
 
 def rows_by_name(comparison: Comparison) -> tuple[dict[object, Any], dict[object, Any]]:

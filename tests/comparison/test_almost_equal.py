@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from made_scores import make
 
 import probtruth as pt
 from probtruth.comparison.posterior.pooled import spread_between
@@ -60,13 +61,7 @@ def test_best_is_that_of_independent_integration(bases: list[int], ratio: float)
     orders = list(permutations(range(len(bases)))) if len(bases) == 3 else [range(len(bases)), range(len(bases))[::-1]]
     for order in orders:
         names = [f"m{place}" for place in range(len(bases))]
-        table = {"item": list(range(N))} | {name: scores[:, model] for name, model in zip(names, order, strict=True)}
-        frame = {
-            "item": [item for _ in names for item in table["item"]],
-            "model": [name for name in names for _ in range(N)],
-            "score": [float(value) for name in names for value in table[name]],
-        }
-        ranks = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False)).ranks
+        ranks = pt.compare(make(scores.T[list(order)], names)).ranks
         found = {row["model"]: row["p_best"] for row in ranks}
         for name, model in zip(names, order, strict=True):
             # where rounding hides a model's own part, those of one base are one: they share
@@ -79,12 +74,7 @@ def test_two_models_that_differ_by_rounding_are_one() -> None:
     loss = rng.exponential(size=200)
     again = -np.log(np.exp(-loss))
     far = loss + rng.normal(0.5, 0.1, size=200)
-    frame = {
-        "item": list(range(200)) * 3,
-        "model": [name for name in ("a", "x", "b") for _ in range(200)],
-        "score": [*loss, *far, *again],
-    }
-    compared = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False))
+    compared = pt.compare(make([loss, far, again], "axb"))
     row = next(row for row in compared.pairs if (row["a"], row["b"]) == ("a", "b"))
     assert (row["difference"], row["favours"], row["p_a_better"]) == (0.0, None, 0.5)
     assert {row["model"]: row["p_best"] for row in compared.ranks} == {"a": 0.5, "b": 0.5, "x": 0.0}
@@ -94,12 +84,7 @@ def test_an_outlier_of_one_model_leaves_the_others() -> None:
     rng = np.random.default_rng(3)
     near = rng.normal(size=(2, 100)) * 0.1
     wild = np.where(np.arange(100) == 7, 1e8, 0.0)
-    frame = {
-        "item": list(range(100)) * 3,
-        "model": [name for name in ("a", "b", "c") for _ in range(100)],
-        "score": [*near[0], *near[1], *wild],
-    }
-    compared = pt.compare(pt.Scores.from_frame(frame, higher_is_better=False))
+    compared = pt.compare(make([*near, wild], "abc"))
     alone = compared.pairs[0]
     best = {row["model"]: row["p_best"] for row in compared.ranks}
     assert best["a"] / (best["a"] + best["b"]) == pytest.approx(alone["p_a_better"], abs=MONTE_CARLO)

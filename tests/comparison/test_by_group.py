@@ -1,6 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from made_scores import make
 
 import probtruth as pt
 from probtruth.comparison.results.rows import NO_SPREAD, TWINS
@@ -12,17 +13,13 @@ SIZES = {"one": 1, "small": 10, "large": 400}
 
 def compared(between, n_models=2, within=(1.0, 1.0, 1.0)):
     rng = np.random.default_rng(4)
-    values, items, groups = [], [], []
+    values, groups = [], []
     for at, sd, (group, size) in zip((-1.0, 0.0, 1.0), within, SIZES.items(), strict=True):
         values.append(between * at + sd * rng.normal(size=(n_models, size)))
-        items += [f"{group}-{row}" for row in range(size)]
         groups += [group] * size
-    table = {
-        "item": items * n_models,
-        "model": np.repeat([*"abcd"][:n_models], len(items)),
-        "score": np.concatenate(values, axis=1).ravel() * np.repeat([1.0, 0.3, 0.2, 0.1][:n_models], len(items)),
-    }
-    return pt.compare(pt.Scores.from_frame(table, higher_is_better=False), groups=groups, engine="exact")
+    sizes = np.array([[1.0], [0.3], [0.2], [0.1]])[:n_models]
+    scores = make(np.concatenate(values, axis=1) * sizes, "abcd"[:n_models])
+    return pt.compare(scores, groups=groups, engine="exact")
 
 
 def test_by_group_has_every_group_and_pair_by_name():
@@ -64,9 +61,7 @@ def test_groups_are_not_certain_without_a_spread(apart, reason):
     """The same difference on every item of every group: pairwise says so, and so do the tables of groups."""
     base = np.random.default_rng(0).normal(size=30)
     other = np.random.default_rng(1).normal(size=30)
-    table = {"item": [*range(30)] * 3, "model": np.repeat([*"abc"], 30), "score": [*base, *(base + apart), *other]}
-    scores = pt.Scores.from_frame(table, higher_is_better=False)
-    found = pt.compare(scores, groups=(np.arange(30) % 3).tolist(), engine="exact")
+    found = pt.compare(make([base, base + apart, other], "abc"), groups=np.arange(30) % 3, engine="exact")
     rows = [found.pairs[0], *(rows[0] for rows in found.group_results.values()), *found.groups[::3]]
     for row in rows:
         assert (row.a, row.b, row.reason) == ("a", "b", reason)

@@ -2,6 +2,7 @@
 
 import re
 
+import made_scores
 import numpy as np
 import polars
 import pytest
@@ -15,20 +16,7 @@ DIFFERENCE = -0.1
 def cells(
     rng: np.random.Generator, n_items: int, n_annotators: int, each: int, of_annotators: float, of_items: float
 ) -> polars.DataFrame:
-    """Scores of two models, whose difference has tastes of annotators and of items."""
-    item = np.repeat(np.arange(n_items), each)
-    annotator = np.concatenate([rng.choice(n_annotators, each, replace=False) for _ in range(n_items)])
-    difference = DIFFERENCE + rng.standard_normal(len(item))
-    difference += of_items * rng.standard_normal(n_items)[item]
-    difference += of_annotators * rng.standard_normal(n_annotators)[annotator]
-    base = rng.standard_normal(len(item))
-    columns = {
-        "item": np.tile([f"q{at}" for at in item], 2),
-        "annotator": np.tile([f"u{at}" for at in annotator], 2),
-        "model": ["a"] * len(item) + ["b"] * len(item),
-        "score": np.concatenate([base + difference, base]),
-    }
-    return polars.DataFrame(columns)
+    return made_scores.cells(rng, np.full(n_annotators, DIFFERENCE), n_items, each, of_annotators, of_items)
 
 
 def compared(frame: polars.DataFrame, **options: object) -> pt.Comparison:
@@ -47,9 +35,7 @@ def test_the_answer_is_about_new_items_and_new_annotators() -> None:
     shares = found.uncertainty
     assert shares["annotators"] > 0.4
     assert shares["items"] + shares["annotators"] == pytest.approx(1.0)
-    by_items = pt.compare(
-        pt.read_scores(frame, replicate="annotator", higher_is_better=False), replicates="independent"
-    )
+    by_items = without_annotators(frame)
     assert found.pairs[0].difference == by_items.pairs[0].difference
     assert found.pairs[0].high - found.pairs[0].low > 1.3 * (by_items.pairs[0].high - by_items.pairs[0].low)
 
@@ -70,9 +56,7 @@ def test_nobody_who_leans_costs_little() -> None:
     widths = []
     for seed in range(20):
         frame = cells(np.random.default_rng(seed), 100, 20, 3, 0.0, 0.3)
-        plain = pt.compare(
-            pt.read_scores(frame, replicate="annotator", higher_is_better=False), replicates="independent"
-        )
+        plain = without_annotators(frame)
         both = compared(frame)
         widths.append((both.pairs[0].high - both.pairs[0].low) / (plain.pairs[0].high - plain.pairs[0].low))
     assert np.median(widths) < 1.12  # in half of the data sets chance alone gives annotators a part

@@ -1,5 +1,6 @@
 """Groups of people in scores by annotator: each group's own answer, and P(two groups disagree)."""
 
+import made_scores
 import numpy as np
 import pandas
 import polars
@@ -18,21 +19,10 @@ def cells(
     seed: int, of_groups: tuple[float, float], n_items: int = 60, n_annotators: int = 30, each: int = 6
 ) -> tuple[polars.DataFrame, dict[str, str]]:
     """Scores of two models whose difference has a mean by group, and tastes of annotators and of items."""
-    rng = np.random.default_rng(seed)
     group = np.arange(n_annotators) % 2
-    item = np.repeat(np.arange(n_items), each)
-    annotator = np.concatenate([rng.choice(n_annotators, each, replace=False) for _ in range(n_items)])
-    difference = np.array(of_groups)[group][annotator] + 0.5 * rng.standard_normal(len(item))
-    difference += 0.3 * rng.standard_normal(n_items)[item]
-    difference += 0.3 * rng.standard_normal(n_annotators)[annotator]
-    base = rng.standard_normal(len(item))
-    columns = {
-        "item": np.tile([f"q{at}" for at in item], 2),
-        "annotator": np.tile([f"u{at}" for at in annotator], 2),
-        "model": ["a"] * len(item) + ["b"] * len(item),
-        "score": np.concatenate([base + difference, base]),
-    }
-    return polars.DataFrame(columns), {f"u{at}": f"g{group[at]}" for at in range(n_annotators)}
+    means = np.array(of_groups)[group]
+    frame = made_scores.cells(np.random.default_rng(seed), means, n_items, each, 0.3, 0.3, noise=0.5)
+    return frame, {f"u{at}": f"g{group[at]}" for at in range(n_annotators)}
 
 
 def compared(seed: int, of_groups: tuple[float, float], **sizes: int) -> pt.Comparison:
@@ -206,11 +196,7 @@ def test_errors() -> None:
             pt.compare(scores, annotator_groups=wrong)
     with pytest.raises(pt.InputError, match="annotations with scores by annotator"):
         pt.compare(scores, annotations=pt.Annotations.from_long({"item": ["q"], "annotator": ["u"], "label": ["x"]}))
-    series = pandas.Series(groups)
-    assert (
-        pt.compare(scores, annotator_groups=series, engine="exact").group_results
-        == by_groups(scores, groups).group_results
-    )
+    assert by_groups(scores, pandas.Series(groups)).group_results == by_groups(scores, groups).group_results
     plain = pt.read_scores(frame.unique(["item", "model"]).drop("annotator"), higher_is_better=False)
     with pytest.raises(pt.InputError, match="scores without annotators"):
         pt.compare(plain, annotator_groups=groups)

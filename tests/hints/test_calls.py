@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hint_files import ITEMS, LABELS, write_all
+from hint_files import ITEMS, write_all
 from sklearn.metrics import make_scorer
 
 import probtruth as pt
@@ -176,6 +176,12 @@ CALLS = {
         "question='mood'",
         lambda: pt.loaders.read_label_studio("export.json", question="mood"),
         lambda read: read.index.labels == ("bad", "good"),
+    ),
+    "a rule as a metric": Call(
+        lambda: pt.compare_metric(models(), "labels.csv", "brier"),  # pyright: ignore[reportArgumentType]
+        "rule='brier'",
+        lambda: pt.evaluate("labels.csv", models(), rule="brier", engine="exact"),
+        lambda result: result.to_dict()["rule"] == "brier",
     ),
     "a metric": Call(
         lambda: pt.loaders.read_helm("helm"),
@@ -434,7 +440,3 @@ def test_a_proposal_runs_and_means_what_it_says(name: str, place: Path, monkeypa
         call.refused()
     assert call.says in str(refused.value)
     assert call.means(call.then())
-
-
-def test_the_labels_of_the_files() -> None:
-    assert LABELS == ("no", "yes")

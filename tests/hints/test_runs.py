@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,8 @@ import pytest
 from hint_files import write_all
 from proposals import options_in, with_options
 
-from probtruth.cli import main
-
 Json = dict[str, Any]
+Typed = Callable[..., Any]
 MODELS = "--predictions sharp=sharp.csv --predictions flat=flat.csv"
 FOLDS = "compare folds.csv --item fold --score accuracy --engine exact"
 RUN = f"run --annotations labels.csv {MODELS} --engine exact"
@@ -285,57 +283,38 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-type Typed = Callable[[list[str]], tuple[int, str, str]]
-
-
 @pytest.fixture
-def typed(place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    """Types a command in the folder of the files: its status, standard output and standard error."""
+def typed(place: Path, monkeypatch: pytest.MonkeyPatch, run: Typed) -> Typed:
+    """Types a command in the folder of the files."""
     monkeypatch.chdir(place)
-
-    def call(words: list[str]) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["probtruth", *words])
-        capsys.readouterr()
-        status = 0
-        try:
-            main()
-        except SystemExit as stop:
-            status = int(stop.code or 0)
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return call
+    return run
 
 
 MESSAGES: dict[str, str] = {}  # What the command of each case said
 
 
-def split(command: str) -> list[str]:
-    return shlex.split(command)
-
-
 def said(case: Case, typed: Typed) -> str:
-    status, out, err = typed(split(case.command))
-    assert status == (0 if case.is_note else 2), out + err
-    return " ".join((out + err).split()) if case.is_note else err
+    found = typed(case.command)
+    assert found.status == (0 if case.is_note else 2), found.text
+    return " ".join(found.text.split()) if case.is_note else found.err
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_proposal_runs_and_means_what_it_says(name: str, typed: Typed, place: Path) -> None:
     case = CASES[name]
     if not (place / "soft.parquet").exists():
-        assert typed(split("truth labels.csv --out soft.parquet"))[0] == 0
-        assert typed(split(f"score --truth soft.parquet {MODELS} --out losses.parquet"))[0] == 0
+        assert typed("truth labels.csv --out soft.parquet").status == 0
+        assert typed(f"score --truth soft.parquet {MODELS} --out losses.parquet").status == 0
         polars.read_parquet("losses.parquet")[1:].write_parquet("fewer.parquet")
     message = said(case, typed)
     MESSAGES[name] = message
-    words = split(case.command)
+    words = shlex.split(case.command)
     command = next(word for word in words if not word.startswith("-") and not word.endswith(".toml"))
     found = {" ".join(map(quoted, options)): options for options in options_in(message, command)}
     for proposal, means in case.proposed.items():
-        status, out, err = typed([*then(case, proposal, found, words, message), "--json"])
-        assert status in (0, 1, 3) if "--fail-if" in proposal else status == 0, f"{proposal}: {err}"
-        assert means(json.loads(out)), f"{proposal}: {out[:2000]}"
+        tried = typed(*then(case, proposal, found, words, message), "--json")
+        assert tried.status in (0, 1, 3) if "--fail-if" in proposal else tried.status == 0, f"{proposal}: {tried.err}"
+        assert means(tried.json), f"{proposal}: {tried.out[:2000]}"
     left = [words for words in found if not any(covers(proposal, words) for proposal in case.proposed)]
     assert not left, f"proposed and not tried: {left}"
 
@@ -346,7 +325,7 @@ def quoted(word: str) -> str:
 
 def covers(proposal: str, words: str) -> bool:
     """Whether a proposal of the case is one of the message; a word in capitals stands for any."""
-    one, other = split(proposal.replace("=", " ")), split(words.replace("=", " "))
+    one, other = shlex.split(proposal.replace("=", " ")), shlex.split(words.replace("=", " "))
     return len(one) == len(other) and all(mine.isupper() or mine == its for mine, its in zip(one, other, strict=True))
 
 
@@ -356,8 +335,8 @@ def then(case: Case, proposal: str, found: dict[str, tuple[str, ...]], words: li
     assert fits or proposal in message, f"{proposal} is not proposed: {message}"
     filled = (case.fill or {}).get(proposal)
     if filled is not None and filled.startswith("probtruth "):
-        return split(filled)[1:]
-    options = tuple(split(filled)) if filled is not None else fits[0] if fits else tuple(split(proposal))
+        return shlex.split(filled)[1:]
+    options = tuple(shlex.split(filled)) if filled is not None else fits[0] if fits else tuple(shlex.split(proposal))
     if words[0].startswith("--config"):
         return ["--config", "off", *words[2:]]
     return with_options(words, options)

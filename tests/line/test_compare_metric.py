@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_scores import make
 
 import probtruth as pt
 from probtruth.line.compare_metric import LABEL_DRAWS, label_draws
@@ -23,8 +24,7 @@ def metric(name="f1", models=MODELS, truth=LABEL, **options):
 
 def test_the_tables_are_those_of_any_comparison():
     found = metric("roc-auc", rope=0.01)
-    table = {"item": [1, 2, 1, 2], "model": ["a", "a", "b", "b"], "score": [0.1, 0.2, 0.5, 0.3]}
-    other = pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
+    other = pt.compare(make([[0.1, 0.2], [0.5, 0.3]], "ab"), engine="exact")
     assert found.ranking().columns == other.ranking().columns
     assert found.pairwise().columns == other.pairwise().columns
     ranks = found.ranking()
@@ -45,12 +45,7 @@ def test_the_tables_are_those_of_any_comparison():
 
 def test_accuracy_is_what_compare_says_of_it():
     right = {name: ((p >= 0.5) == LABEL).astype(float) for name, p in PROBS.items()}
-    table = {
-        "item": np.tile(np.arange(N), 3),
-        "model": np.repeat(list(right), N),
-        "score": np.concatenate(list(right.values())),
-    }
-    wanted = pt.compare(pt.Scores.from_frame(table, higher_is_better=True), engine="exact")
+    wanted = pt.compare(make(list(right.values()), list(right), higher_is_better=True), engine="exact")
     found = metric("accuracy")
     assert found.ranking()["score"].to_list() == pytest.approx(wanted.ranking()["score"].to_list())
     assert found.model_free[0]["t"] == pytest.approx(wanted.model_free[0]["t"])
@@ -198,16 +193,11 @@ def test_the_report_and_its_words():
     assert "mean f1" not in shown
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"models": {"a": MODELS["a"]}}, "one model only"),
-        ({"evidence": "nobody"}, "evidence"),
-    ],
-)
-def test_errors(options, message):
-    with pytest.raises(pt.InputError, match=message):
-        pt.compare_metric(**{"predictions": options.pop("models", MODELS), "truth": LABEL, **options})
+def test_errors():
+    with pytest.raises(pt.InputError, match="one model only"):
+        metric("f1", {"a": MODELS["a"]})
+    with pytest.raises(pt.InputError, match="evidence"):
+        metric("f1", evidence="nobody")
 
 
 def test_the_result_counts_the_items_that_some_model_lacks_and_accuracy_is_shown():

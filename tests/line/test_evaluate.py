@@ -21,16 +21,6 @@ def _evaluate(votes=VOTES, a=A, b=B, items=None, **options):
     return pt.evaluate(annotations, predictions, engine="exact", **options)
 
 
-def test_scores_are_the_expected_loss_under_the_vote_shares():
-    shares = VOTES / VOTES.sum(1, keepdims=True)
-    result = _evaluate()
-    by_hand = {"a": -(shares * np.log(A)).sum(1).mean(), "b": -(shares * np.log(B)).sum(1).mean()}
-    for row in result.comparison.ranks:
-        assert row["score"] == pytest.approx(by_hand[row["model"]], rel=1e-12)
-    pair = result.comparison.pairs[0]
-    assert pair["difference"] == pytest.approx(by_hand["a"] - by_hand["b"], rel=1e-12)
-
-
 def test_the_distribution_methods_give_the_same_centre_and_class_methods_another():
     """Smoothing the labels would shift the centre (shrinkage), so every distribution method scores the raw shares."""
     pairs = {method: _evaluate(method=method).comparison.pairs for method in ("vote-share", "dirichlet", "majority")}

@@ -8,15 +8,12 @@ import io
 import os
 import re
 import runpy
-import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import made_files as made
 import pytest
-
-from probtruth.cli import main
 
 NEW = "new is almost certainly better than old"
 MODELS = "--predictions new=new.csv --predictions old=old.csv"
@@ -130,17 +127,6 @@ WRONG: dict[str, tuple[Callable[[Path], None], str, tuple[str, ...]]] = {
 }
 
 
-def said(words: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
-    """The status of a command, and what it prints: notes, then the result."""
-    monkeypatch.setattr(sys, "argv", ["probtruth", *words])
-    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
-        try:
-            main()
-        except SystemExit as stop:
-            return int(stop.code or 0), err.getvalue() + out.getvalue()
-    return 0, err.getvalue() + out.getvalue()
-
-
 def keep(task: str, typed: str, output: str) -> None:
     """Adds to the transcript, where one is wanted."""
     if path := os.environ.get("PROBTRUTH_TRANSCRIPT"):
@@ -157,7 +143,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize("task", TASKS)
-def test_a_task(task: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task(task: str, here: Path, run: Callable[..., Any]) -> None:
     make, typed, sentence = TASKS[task]
     make(here)
     if typed.endswith(".py"):
@@ -167,22 +153,22 @@ def test_a_task(task: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             runpy.run_path(str(script))
         status, text, shown = 0, output.getvalue(), f"python {typed}"
     else:
-        status, text = said(shlex.split(typed), monkeypatch)
-        shown = f"probtruth {typed}"
+        found = run(typed)
+        status, text, shown = found.status, found.text, f"probtruth {typed}"
     keep(task, shown, text)
     assert status == STATUS.get(task, 0), text
     assert re.search(sentence, text, re.DOTALL), text
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_wrong_input(case: str, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_input(case: str, here: Path, run: Callable[..., Any]) -> None:
     make, typed, named = WRONG[case]
     make(here)
     before = sorted(path.name for path in here.rglob("*"))
-    status, text = said(shlex.split(typed), monkeypatch)
-    keep(case, f"probtruth {typed}", text)
-    assert status == 2, text
-    assert "Traceback" not in text
+    found = run(typed)
+    keep(case, f"probtruth {typed}", found.text)
+    assert found.status == 2, found.text
+    assert "Traceback" not in found.text
     for words in named:
-        assert words in text
+        assert words in found.text
     assert sorted(path.name for path in here.rglob("*")) == before

@@ -1,8 +1,6 @@
 """Layouts that people have, rebuilt: each was read wrongly without a word, or refused with advice that did harm."""
 
 import re
-import shlex
-import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,105 +9,62 @@ import pandas as pd
 import pytest
 
 import probtruth as pt
-from probtruth.cli import main
 from probtruth.io.item_columns import read_groups
 
 INPUTS = Path(__file__).parent / "inputs"
-# The folder, the command, its status, and what it prints.
-CASES: list[tuple[str, str, int, str]] = [
-    ("NA-is-a-class", "truth votes.csv", 0, r"the label 'NA' \(2 annotations\) may mean .*--missing=NA"),
-    ("NA-is-a-class", "truth votes.csv --missing=NA", 0, r"2 answers left out as missing.*2 labels"),
-    ("annotators-read-as-labels", "truth votes.jsonl", 0, r"3 labels"),
-    (
-        "annotators-read-as-labels",
-        "truth votes.jsonl --format chaosnli --label annotations",
-        2,
-        "an object of annotators.*read_lewidi",
-    ),
-    ("blank-score-in-long-form", "compare s.csv --item q --higher-is-better", 0, r"1 score missing"),
-    (
-        "counts-with-total-and-majority",
-        "truth counts.csv --item id --format counts --method vote-share",
-        0,
-        r"ignored 'count' \(the sum of the others\), 'class' \(the position of the largest of the others\).*"
-        r"read as counts of votes: 'hate', 'offensive', 'neither'",
-    ),
-    (
-        "counts-with-total-and-majority",
-        "truth counts.csv --item id --format counts --label hate,offensive,neither",
-        0,
-        r"read as counts of votes: 'hate', 'offensive', 'neither'",
-    ),
-    (
-        "counts-with-unnamed-index-and-text",
-        "run --annotations counts.csv --item '' --predictions m=m.csv",
-        0,
-        r"ignored 'count' .*'class' .*'text'.*read as counts of votes: 'hate', 'offensive', 'neither'",
-    ),
-    (
-        "failed-judgement-is-minus-one",
-        "compare judged.csv --item q --higher-is-better",
-        0,
-        "1 score of -1 among others from 6",
-    ),
-    (
-        "failed-judgement-is-minus-one",
-        "compare judged.csv --item q --higher-is-better --missing=-1",
-        0,
-        r"P\(new is better\): 0.9",
-    ),
-    ("float-codes-against-integer-columns", "run --annotations votes.csv --predictions m=m.csv", 0, "2 labels"),
-    (
-        "hint-names-a-column-of-probabilities",
-        "run --annotations p.csv --label truth --predictions m=p.csv",
-        2,
-        "none that could name the rows.*the number of the row",
-    ),
-    ("item-called-item", "run --annotations export.json --item item --predictions m=m.csv", 0, "3 items"),
-    ("metric-called-score", "compare logs --score score --higher-is-better", 0, r"in mean score, .*0.67"),
-    (
-        "nested-column-of-no-use",
-        "compare judged.jsonl --item question_id --higher-is-better --replicate turn",
-        0,
-        r"P\(n is better\)",
-    ),
-    (
-        "one-file-a-run",
-        "compare a=a.csv b=b.csv --item question --score faithfulness --higher-is-better",
-        0,
-        r"P\(b is better\)",
-    ),
-    ("question-called-label", "check export.json --label label", 0, r"labels 'x', 'y'"),
-    ("wide-mixed-floats", "truth votes.csv --format wide", 0, "2 labels"),
-]
+VOTES = "read as counts of votes: 'hate', 'offensive', 'neither'"
+# By folder, each command and what it prints.
+CASES: dict[str, dict[str, str]] = {
+    "NA-is-a-class": {
+        "truth votes.csv": r"the label 'NA' \(2 annotations\) may mean .*--missing=NA",
+        "truth votes.csv --missing=NA": r"2 answers left out as missing.*2 labels",
+    },
+    "annotators-read-as-labels": {
+        "truth votes.jsonl": "3 labels",
+        "truth votes.jsonl --format chaosnli --label annotations": "an object of annotators.*read_lewidi",
+    },
+    "blank-score-in-long-form": {"compare s.csv --item q --higher-is-better": "1 score missing"},
+    "counts-with-total-and-majority": {
+        "truth counts.csv --item id --format counts --method vote-share": (
+            r"ignored 'count' \(the sum of the others\), 'class' \(the position of the largest of the others\).*"
+            f"{VOTES}"
+        ),
+        "truth counts.csv --item id --format counts --label hate,offensive,neither": VOTES,
+    },
+    "counts-with-unnamed-index-and-text": {
+        "run --annotations counts.csv --item '' --predictions m=m.csv": f"ignored 'count' .*'class' .*'text'.*{VOTES}",
+    },
+    "failed-judgement-is-minus-one": {
+        "compare judged.csv --item q --higher-is-better": "1 score of -1 among others from 6",
+        "compare judged.csv --item q --higher-is-better --missing=-1": r"P\(new is better\): 0.9",
+    },
+    "float-codes-against-integer-columns": {"run --annotations votes.csv --predictions m=m.csv": "2 labels"},
+    "hint-names-a-column-of-probabilities": {
+        "run --annotations p.csv --label truth --predictions m=p.csv": "none that could name.*the number of the row",
+    },
+    "item-called-item": {"run --annotations export.json --item item --predictions m=m.csv": "3 items"},
+    "metric-called-score": {"compare logs --score score --higher-is-better": "in mean score, .*0.67"},
+    "nested-column-of-no-use": {
+        "compare judged.jsonl --item question_id --higher-is-better --replicate turn": r"P\(n is better\)",
+    },
+    "one-file-a-run": {
+        "compare a=a.csv b=b.csv --item question --score faithfulness --higher-is-better": r"P\(b is better\)",
+    },
+    "question-called-label": {"check export.json --label label": "labels 'x', 'y'"},
+    "wide-mixed-floats": {"truth votes.csv --format wide": "2 labels"},
+}
+REFUSED = ("an object of annotators", "none that could name")
 
 
-def said(command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str]:
-    monkeypatch.setattr(sys, "argv", ["probtruth", *shlex.split(command)])
-    monkeypatch.setenv("COLUMNS", "200")
-    capsys.readouterr()
-    status = 0
-    try:
-        main()
-    except SystemExit as stop:
-        status = int(stop.code or 0)
-    printed = capsys.readouterr()
-    return status, printed.err + printed.out
-
-
-@pytest.mark.parametrize(("folder", "command", "status", "words"), CASES, ids=[f"{c[0]}-{c[2]}" for c in CASES])
-def test_a_layout(
-    folder: str,
-    command: str,
-    status: int,
-    words: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize(
+    ("folder", "command"), [(folder, command) for folder, commands in CASES.items() for command in commands]
+)
+def test_a_layout(folder: str, command: str, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(INPUTS / folder)
-    found, text = said(command, capsys, monkeypatch)
-    assert found == status, text
-    assert re.search(words, text, re.DOTALL), text
+    found = run(command)
+    words = CASES[folder][command]
+    assert found.status == (2 if words.startswith(REFUSED) else 0), found.text
+    assert re.search(words, found.text, re.DOTALL), found.text
 
 
 @pytest.mark.parametrize(
@@ -120,16 +75,16 @@ def test_a_layout(
     ],
 )
 def test_no_command_is_better_than_a_wrong_one(
-    folder: str, file: str, columns: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: str, file: str, columns: list[str], run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(INPUTS / folder)
-    status, text = said(f"check {file}", capsys, monkeypatch)
-    assert status == 2
-    assert all(repr(name) in text for name in columns)
+    found = run("check", file)
+    assert found.status == 2
+    assert all(repr(name) in found.err for name in columns)
     options = ("--item", "--annotator", "--label")
-    assert ", ".join(options) in text
+    assert ", ".join(options) in found.err
     words = [word for option in zip(options, columns, strict=True) for word in option]
-    assert said(shlex.join(["check", file, *words]), capsys, monkeypatch)[0] == 0
+    assert run("check", file, *words).status == 0
 
 
 def test_a_column_with_a_colon_in_its_name() -> None:
@@ -169,23 +124,18 @@ class TestBoards:
         assert scores.items == ("arc", "gsm", "mmlu")
         assert "ignored 'average' (the mean of the others), 'licence'" in scores.notes[-1]
 
-    def test_a_benchmark_of_one_model_counts(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_benchmark_of_one_model_counts(self, tmp_path: Path, run: Any) -> None:
         """Columns that are mostly blank were ignored, and `check` read the file as probabilities."""
         path = tmp_path / "board.csv"
         self.BOARD.assign(math=[None, None, 0.5]).to_csv(path, index=False)
         scores = pt.read_scores(path, higher_is_better=True)
         assert scores.items == ("arc", "gsm", "math", "mmlu")
         np.testing.assert_array_equal(scores.values[:, 2], [np.nan, np.nan, 0.5])
-        monkeypatch.setattr(sys, "argv", ["probtruth", "check", str(path)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        assert not stop.value.code
-        shown = capsys.readouterr().out
-        assert "board.csv: scores\n  Scores: " in shown
-        assert "on 4 items" in shown
-        assert "read rows as models ('Model')" in shown
+        shown = run("check", path)
+        assert shown.status == 0
+        assert "board.csv: scores\n  Scores: " in shown.out
+        assert "on 4 items" in shown.out
+        assert "read rows as models ('Model')" in shown.out
 
     def test_where_it_cannot_be_known(self) -> None:
         board = self.BOARD.rename(columns={"Model": "item"})

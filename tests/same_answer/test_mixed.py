@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import xarray as xr
-from test_tables import scored
+from test_tables import brier, scored
 from ways import CLASSES, COUNTS, HARD, ITEMS, LABELS, PROBS, SOFT, N, by_label, data_array, indexed
 
 import probtruth as pt
@@ -45,16 +45,7 @@ def event(probs: np.ndarray, seed: int = 2) -> pd.Series:
     return pd.Series(probs[:, 0], Q).sample(frac=1, random_state=seed)
 
 
-def brier(truth: np.ndarray, of_event: bool = False) -> dict[str, float]:
-    """By hand."""
-    tables = frames(both) if of_event else PROBS
-    return {
-        name: float((truth * (np.square(p).sum(1, keepdims=True) - 2 * p + 1)).sum(1).mean())
-        for name, p in tables.items()
-    }
-
-
-OF_LABELS, OF_EVENT, OF_SHARES = brier(np.eye(LABELS)[HARD]), brier(np.eye(2)[FIRST], True), brier(SOFT)
+OF_LABELS, OF_EVENT, OF_SHARES = brier(np.eye(LABELS)[HARD]), brier(np.eye(2)[FIRST], frames(both)), brier(SOFT)
 YES_NO = pd.Series(np.where(FIRST, "cat", "dog"), Q)
 GOOD, BAD = PROBS["good"], PROBS["bad"]
 
@@ -148,19 +139,19 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
 
 
 @pytest.mark.parametrize("case", SAME)
-def test_the_same_answer(case: str) -> None:
+def test_the_same_answer(case):
     reference, models, labels, wanted = SAME[case]
     assert scored(reference, models, labels) == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_refused_with_both_sides_named(case: str) -> None:
+def test_refused_with_both_sides_named(case):
     reference, models, message = REFUSED[case]
     with pytest.raises(pt.InputError, match=message):
         scored(reference, models)
 
 
-def test_labels_of_models_in_series() -> None:
+def test_labels_of_models_in_series():
     """They were read by position, though the same Series as labels is read by name."""
     labels = pd.Series(HARD, Q)
     models = {name: labels.sample(frac=1, random_state=seed) for seed, name in enumerate(("a", "b"))}
@@ -168,7 +159,7 @@ def test_labels_of_models_in_series() -> None:
     assert scores.values.tolist() == [[0.0] * N] * 2
 
 
-def test_names_that_are_passed_do_not_override_those_of_a_table() -> None:
+def test_names_that_are_passed_do_not_override_those_of_a_table():
     table = rows(GOOD)
     made = pt.Predictions.from_probs({"m": table}, items=Q, labels=WORDS)
     assert made.probs.tolist() == pt.Predictions.from_probs({"m": GOOD}, items=Q, labels=WORDS).probs.tolist()
@@ -177,7 +168,7 @@ def test_names_that_are_passed_do_not_override_those_of_a_table() -> None:
 
 
 @pytest.mark.parametrize("call", ["evaluate", "compare"])
-def test_groups_in_a_series_with_a_range(call: str) -> None:
+def test_groups_in_a_series_with_a_range(call):
     """Beside ids 1 to n it was read one row off; beside 0 to n in another order it has two readings."""
     groups = pd.Series(np.where(HARD > 0, "x", "y"))
 
@@ -195,7 +186,7 @@ def test_groups_in_a_series_with_a_range(call: str) -> None:
         found(SHUFFLED.tolist(), groups)
 
 
-def test_what_was_read_is_said() -> None:
+def test_what_was_read_is_said():
     wide = pt.read_annotations(pd.DataFrame(CODES, columns=["ann", "bob", "cid"]), format="wide")
     assert wide.n_annotators == 3
     assert wide.index.positional_items

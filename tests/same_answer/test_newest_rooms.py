@@ -1,6 +1,5 @@
 """Votes, scores and several labels by every way in: pandas' row numbers, names of any type, and the command line."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_inputs_of_users import said
 
 import probtruth as pt
 from probtruth.io.truth import write_soft
@@ -65,20 +63,17 @@ def test_codes_of_winners_from_0_are_refused() -> None:
     assert pairs(of_alpaca.assign(preference=numbers)) == pytest.approx(pairs(VOTES), abs=1e-9)
 
 
-def test_votes_on_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_votes_on_the_command_line(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """`--rope 0.02` was refused with the advice to write 0.02; `check --item` showed another column."""
     monkeypatch.chdir(tmp_path)
     VOTES.assign(topic=np.arange(60) // 4).to_csv("votes.csv", index=False)
-    status, text = said("compare votes.csv --rope 0.02 --json", capsys, monkeypatch)
-    assert status == 0, text
-    in_python = pt.compare("votes.csv", rope=0.02).pairs
-    in_json = json.loads(text[text.index("{") :])["pairwise"]
-    assert [row["p_equivalent"] for row in in_json] == pytest.approx([row["p_equivalent"] for row in in_python])
-    status, text = said("check votes.csv --item topic", capsys, monkeypatch)
-    assert "15 prompts" in text
-    assert "from the columns topic, model_a" in text
+    found = run("compare votes.csv --rope 0.02 --json")
+    assert found.status == 0, found.text
+    in_python = [row["p_equivalent"] for row in pt.compare("votes.csv", rope=0.02).pairs]
+    assert [row["p_equivalent"] for row in found.json["pairwise"]] == pytest.approx(in_python)
+    shown = run("check votes.csv --item topic").text
+    assert "15 prompts" in shown
+    assert "from the columns topic, model_a" in shown
 
 
 def test_row_numbers_are_no_items_of_scores() -> None:
@@ -106,6 +101,7 @@ ANSWERS = pd.DataFrame(
     [(item, who, int(RNG.random() < 0.5), int(RNG.random() < 0.3)) for item in ITEMS for who in ("ann", "bob", "cid")],
     columns=["item", "annotator", *LABELS],
 )
+CATS = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
 PREDICTED = {name: pd.DataFrame(RNG.random((12, 2)), ITEMS, LABELS).rename_axis("item").reset_index() for name in "ab"}
 
 
@@ -149,7 +145,7 @@ def test_a_list_of_groups_beside_items_in_no_order() -> None:
 
 def test_predictions_by_annotator_in_an_index() -> None:
     rows = ANSWERS[["item", "annotator"]].assign(no=RNG.random(36)).assign(yes=lambda table: 1 - table["no"])
-    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "yes", "no"))[["item", "annotator", "label"]]
+    votes = CATS.replace({"cat": "yes", "dog": "no"})
     tables = [rows, rows.set_index(["item", "annotator"])]
     scores = [pt.score({"m": table}, votes, each="annotation").values for table in tables]
     np.testing.assert_allclose(scores[0], scores[1], atol=1e-9)
@@ -185,16 +181,14 @@ def test_facts_about_a_model_are_no_benchmarks(tmp_path: Path) -> None:
         assert "ignored 'Average ⬆️' (the mean of the others), 'Available'" in scores.notes[-1]
 
 
-def test_check_takes_the_column_of_annotators(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_takes_the_column_of_annotators(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It refused the file with the advice to name the column that was named."""
     monkeypatch.chdir(tmp_path)
     rows = [(item, model, who, 1.0) for item in "pq" for model in "ab" for who in ("ann", "bob")]
     pd.DataFrame(rows, columns=["item", "model", "rater", "score"]).to_csv("t.csv", index=False)
-    status, text = said("check t.csv --annotator rater", capsys, monkeypatch)
-    assert status == 0, text
-    assert "2 models ('a', 'b') on 2 items" in text
+    found = run("check t.csv --annotator rater")
+    assert found.status == 0, found.text
+    assert "2 models ('a', 'b') on 2 items" in found.text
 
 
 def test_a_column_without_a_name_that_says_nothing(tmp_path: Path) -> None:
@@ -218,7 +212,7 @@ def test_a_column_without_a_name_that_says_nothing(tmp_path: Path) -> None:
 
 def test_a_list_of_rows_is_a_table() -> None:
     """The same list in a JSON file was read; in Python its rows were taken for labels."""
-    rows = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "yes", "no"))[["item", "annotator", "label"]]
+    rows = CATS.replace({"cat": "yes", "dog": "no"})
     models = {
         name: pd.DataFrame({"item": ITEMS, "yes": p, "no": 1 - p})
         for name, p in zip("ab", RNG.random((2, 12)), strict=True)
@@ -326,9 +320,8 @@ def test_gold_is_opened_as_every_table() -> None:
 
 def test_answers_by_item_and_annotator_in_an_index() -> None:
     """A Series of answers was taken for one label of each item, called ('q0', 'ann')."""
-    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
-    wanted = pt.evaluate(votes, SURE, engine="exact").to_dict()
-    indexed = votes.set_index(["item", "annotator"])["label"]
+    wanted = pt.evaluate(CATS, SURE, engine="exact").to_dict()
+    indexed = CATS.set_index(["item", "annotator"])["label"]
     for series in (indexed, indexed.rename(None), indexed.rename("said")):
         assert pt.evaluate(series, SURE, engine="exact").to_dict() == wanted
 
@@ -354,16 +347,20 @@ UNUSED = {
 }
 
 
-@pytest.mark.parametrize("line", UNUSED)
-def test_no_option_is_typed_in_vain(
-    line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each of these did nothing and said nothing, or had advice that does not work."""
+@pytest.fixture
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Votes in two forms and the predictions of two models."""
     monkeypatch.chdir(tmp_path)
-    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
-    votes.to_csv("votes.csv", index=False)
-    votes.pivot(index="item", columns="annotator", values="label").to_csv("wide.csv")
-    counts = votes.groupby(["item", "label"]).size().unstack(fill_value=0)
+    CATS.to_csv("votes.csv", index=False)
+    CATS.pivot(index="item", columns="annotator", values="label").to_csv("wide.csv")
+    for model, probs in zip("ab", np.asarray(SURE.probs), strict=True):
+        pd.DataFrame(probs, SURE.index.items, SURE.index.labels).to_csv(f"{model}.csv", index_label="item")
+
+
+@pytest.mark.parametrize("line", UNUSED)
+def test_no_option_is_typed_in_vain(line: str, written: None, run: Any) -> None:
+    """Each of these did nothing and said nothing, or had advice that does not work."""
+    counts = CATS.groupby(["item", "label"]).size().unstack(fill_value=0)
     counts.to_csv("counts.csv")
     (counts.T / counts.sum(axis=1)).T.to_csv("soft.csv")
     HARD.to_csv("hard.csv")
@@ -373,41 +370,26 @@ def test_no_option_is_typed_in_vain(
     pd.DataFrame({"item": ITEMS, "accuracy": 1.0}).to_csv("gold.csv", index=False)
     cells = [(item, model, who, RNG.random()) for item in ITEMS for model in "ab" for who in ("ann", "bob")]
     pd.DataFrame(cells, columns=["item", "model", "who", "accuracy"]).to_csv("cells.csv", index=False)
-    for place, model in enumerate("ab"):
-        table = pd.DataFrame(np.asarray(SURE.probs)[place], SURE.index.items, SURE.index.labels)
-        table.to_csv(f"{model}.csv", index_label="item")
     command, _, _ = line.partition(" ")
     more = " --score accuracy" if command == "compare" else ""
     if command in ("run", "plan"):
         more = " --predictions a=a.csv --predictions b=b.csv"
-    _, text = said(line + more, capsys, monkeypatch)
+    text = run(line + more).text
     assert re.search(UNUSED[line], text), text
 
 
-def test_scores_of_each_annotator_from_every_form(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scores_of_each_annotator_from_every_form(written: None, run: Any) -> None:
     """`score` advised options that it did not have; `check` of a model's scores advised to read them as logits."""
-    monkeypatch.chdir(tmp_path)
-    votes = ANSWERS.assign(label=np.where(ANSWERS["toxic"] == 1, "cat", "dog"))[["item", "annotator", "label"]]
-    for place, model in enumerate("ab"):
-        table = pd.DataFrame(np.asarray(SURE.probs)[place], SURE.index.items, SURE.index.labels)
-        table.to_csv(f"{model}.csv", index_label="item")
-    votes.to_csv("long.csv", index=False)
-    votes.rename(columns={"item": "id", "annotator": "who", "label": "y"}).to_csv("renamed.csv", index=False)
-    votes.pivot(index="item", columns="annotator", values="label").to_csv("wide.csv")
-    found = []
-    for options in ("long.csv", "renamed.csv --item id --annotator who --label y", "wide.csv --format wide"):
+    CATS.rename(columns={"item": "id", "annotator": "who", "label": "y"}).to_csv("renamed.csv", index=False)
+    means = []
+    for options in ("votes.csv", "renamed.csv --item id --annotator who --label y", "wide.csv --format wide"):
         models = "--predictions a=a.csv --predictions b=b.csv"
-        status, text = said(
-            f"score --each annotation --truth {options} {models} --out s.parquet --json", capsys, monkeypatch
-        )
-        assert status == 0, text
-        found.append(json.loads(text[text.index("{") : text.rindex("}") + 1])["models"])
-        assert found[-1] == pytest.approx(found[0], abs=1e-9)
+        found = run(f"score --each annotation --truth {options} {models} --out s.parquet --json")
+        assert found.status == 0, found.text
+        means.append(found.json["models"])
+        assert means[-1] == pytest.approx(means[0], abs=1e-9)
     pd.DataFrame({"item": ITEMS, "score": RNG.normal(size=12)}).to_csv("s.csv", index=False)
-    status, text = said("check a=s.csv", capsys, monkeypatch)
-    assert "scores of one model" in text
+    assert "scores of one model" in run("check", "a=s.csv").out
 
 
 def test_covariates_are_finite_and_listed() -> None:

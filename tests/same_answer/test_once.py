@@ -14,7 +14,6 @@ from ways import CLASSES, ITEMS, PROBS, by_label, long, written
 
 import probtruth as pt
 from probtruth import frames
-from probtruth.cli import main
 from probtruth.io import addresses
 from probtruth.io.table import opened
 from probtruth.io.tables import binary, csv_text, json_lines
@@ -70,28 +69,20 @@ def test_each_address_is_fetched_once(tmp_path: Path, counted: Any) -> None:
         assert set(calls.values()) == {2}
 
 
-CALLS: dict[str, tuple[str, Callable[[str], object]]] = {
+CALLS: dict[str, tuple[str, Callable[[str], object] | str]] = {
     "a loader": ('{"uid": "x", "label_counter": {"e": 7, "n": 3}}\n', pt.loaders.read_chaosnli),
     "votes": ("model_a,model_b,winner\nx,y,a\n", pt.read_votes),
-    "check": ("item,a,b\nx,0.5,0.5\ny,0.5,0.5\n", lambda url: typed("check", url)),
+    "check": ("item,a,b\nx,0.5,0.5\ny,0.5,0.5\n", "check"),
     "monitor": (
         "item,model,score\nx,a,1\nx,b,0\n",
-        lambda url: typed("monitor", url, "--state", "state.json", "--bounds", "0", "1", "--higher-is-better"),
+        "monitor --state state.json --bounds 0 1 --higher-is-better",
     ),
 }
 
 
-def typed(*words: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["probtruth", *words])
-        with pytest.raises(SystemExit) as stop:
-            main()
-    assert not stop.value.code
-
-
 @pytest.mark.parametrize("name", CALLS)
 def test_loaders_and_commands_fetch_an_address_once(
-    name: str, tmp_path: Path, counted: Any, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, counted: Any, run: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     content, call = CALLS[name]
@@ -99,7 +90,8 @@ def test_loaders_and_commands_fetch_an_address_once(
     file.write_text(content)
     calls = counted(addresses, "_fetched", lambda url, *_: url)
     with served(tmp_path) as server:
-        call(server.url(file.name))
+        url = server.url(file.name)
+        assert run(f"{call} {url}").status == 0 if isinstance(call, str) else call(url)
     assert sum(calls.values()) == 1
 
 

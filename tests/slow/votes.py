@@ -120,15 +120,8 @@ def intervals(votes: pt.Votes, engine: str, pairs: list[tuple[int, int]]) -> Map
 
 
 def half_of(votes: pt.Votes, chosen: np.ndarray) -> pt.Votes:
-    assert votes.annotator is not None
-    return replace(
-        votes,
-        item=votes.item[chosen],
-        left=votes.left[chosen],
-        right=votes.right[chosen],
-        outcome=votes.outcome[chosen],
-        annotator=votes.annotator[chosen],
-    )
+    columns = ("item", "left", "right", "outcome", "annotator")
+    return replace(votes, **{name: getattr(votes, name)[chosen] for name in columns})
 
 
 def calibration(runs: int) -> Iterator[tuple[object, ...]]:

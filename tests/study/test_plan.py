@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_scores import make
+from made_scores import cells, make
 from scipy.stats import nct, norm, t
 
 import probtruth as pt
@@ -172,14 +172,9 @@ def test_replicates():
 
 
 def test_annotators_of_cells_count_as_in_the_comparison():
-    cells = {"item": [], "model": [], "annotator": [], "score": []}
-    values = np.stack([crossed_table(np.random.default_rng(2), 40, 6, 0.4), np.zeros((40, 6))])
-    for (model, item, annotator), score in np.ndenumerate(values):
-        cells["item"].append(item)
-        cells["model"].append("ab"[model])
-        cells["annotator"].append(f"p{annotator}")
-        cells["score"].append(score)
-    scores = pt.Scores.from_frame(cells, annotator="annotator", higher_is_better=False)
+    rng = np.random.default_rng(2)
+    rows_of_cells = cells(rng, 0.4 * rng.normal(size=6), 40, 6, 0, 1)
+    scores = pt.Scores.from_frame(rows_of_cells, annotator="annotator", higher_is_better=False)
     compared = compare(scores)
     made = pt.plan(compared)
     assert made.error == pytest.approx(pt.plan(scores).error, rel=EXACT)

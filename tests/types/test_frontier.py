@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from made_scores import make
 
 import probtruth as pt
 from probtruth.errors import InputError
@@ -52,12 +53,7 @@ def test_a_comparison_knows_its_frontier(higher_is_better: bool) -> None:
     rng = np.random.default_rng(1)
     sign = -1.0 if higher_is_better else 1.0
     rows = {name: sign * (mean + rng.standard_normal(50)) for name, mean in (("a", 0.0), ("b", 0.1), ("c", 3.0))}
-    table = {
-        "item": list(range(50)) * 3,
-        "model": np.repeat(list(rows), 50).tolist(),
-        "score": np.concatenate(list(rows.values())),
-    }
-    comparison = pt.compare(pt.Scores.from_frame(table, higher_is_better=higher_is_better), rope=0.5)
+    comparison = pt.compare(make(list(rows.values()), "abc", higher_is_better=higher_is_better), rope=0.5)
     found = comparison.frontier({"a": 2.0, "b": 1.0, "c": 1.5})
     chance = {offer.model: offer.p_frontier for offer in found.offers}
     assert chance["c"] < 0.01  # b is cheaper and better
@@ -78,23 +74,17 @@ def test_costs_by_item_are_drawn_together_with_the_scores() -> None:
     score = rng.standard_normal((3, n)) + np.array([[0.0], [0.01], [0.02]])
     cost = 5.0 + 0.8 * score + 0.6 * rng.standard_normal((3, n))
     cost[0] += 1.0
-    comparison = pt.compare(made(score))
+    comparison = pt.compare(make(score, "abc"))
     draws = comparison.datatree["posterior"]["contrast"].to_numpy().reshape(-1, 3)
-    drawn = comparison.costs_drawn(made(cost), ("a", "b", "c"), draws)
+    drawn = comparison.costs_drawn(make(cost, "abc"), ("a", "b", "c"), draws)
     np.testing.assert_allclose(drawn.mean(0), cost.mean(1), atol=5 / np.sqrt(n * len(draws)))
     centred = np.concatenate([draws - draws.mean(0), drawn - drawn.mean(0)], axis=1)
     contrast = score - score.mean(0)
     expected = np.cov(np.concatenate([contrast, cost])) / n
     # Monte Carlo: a covariance of so many draws is off by sqrt(2/draws) of its variances
     np.testing.assert_allclose(np.cov(centred.T), expected, atol=5 * np.sqrt(2 / len(draws)) / n)
-    found = {offer.model: offer for offer in comparison.frontier(made(cost)).offers}
+    found = {offer.model: offer for offer in comparison.frontier(make(cost, "abc")).offers}
     assert found["a"].cost_low < cost[0].mean() < found["a"].cost_high
     assert found["a"].cost_high - found["a"].cost_low == pytest.approx(2 * 1.96 / np.sqrt(n), rel=0.1)
     with pytest.raises(InputError, match="no cost of item '3999'"):
-        comparison.frontier(made(cost[:, :-1]))
-
-
-def made(values: np.ndarray) -> pt.Scores:
-    n = values.shape[1]
-    table = {"item": [*range(n)] * 3, "model": np.repeat([*"abc"], n).tolist(), "score": values.ravel()}
-    return pt.Scores.from_frame(table, higher_is_better=False)
+        comparison.frontier(make(cost[:, :-1], "abc"))

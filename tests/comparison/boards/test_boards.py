@@ -33,7 +33,7 @@ def with_hole_in_full(values: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.nanmean(values), values)
 
 
-def test_a_full_board_is_left_as_it_is() -> None:
+def test_a_full_board_is_left_as_it_is():
     values = with_hole_in_full(board(np.random.default_rng(0), 4, 50, 0.7))
     groups = np.arange(50) % 3
     for plan in (
@@ -47,7 +47,7 @@ def test_a_full_board_is_left_as_it_is() -> None:
         np.testing.assert_allclose(fit.effective(plan.unit is not None), 1.0, rtol=ROUNDING)
 
 
-def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None:
+def test_means_are_those_of_least_squares_with_an_effect_for_each_item():
     values = board(np.random.default_rng(1), 6, 40, 0.4)
     model, item = np.nonzero(~np.isnan(values))
     rows = np.arange(len(model))
@@ -58,7 +58,7 @@ def test_means_are_those_of_least_squares_with_an_effect_for_each_item() -> None
     np.testing.assert_allclose(fit.mean - fit.mean[0], found[:6] - found[0], atol=1e-8)
 
 
-def test_one_missing_score_changes_little_and_more_items_less() -> None:
+def test_one_missing_score_changes_little_and_more_items_less():
     changes = []
     for n_items in (40, 400, 4000):
         values = with_hole_in_full(board(np.random.default_rng(2), 3, n_items, 0.9))
@@ -73,7 +73,7 @@ def test_one_missing_score_changes_little_and_more_items_less() -> None:
     assert changes[2] < changes[1] / 2
 
 
-def test_two_models_rest_on_the_items_they_share() -> None:
+def test_two_models_rest_on_the_items_they_share():
     values = board(np.random.default_rng(3), 2, 60, 0.6)
     both = ~np.isnan(values).any(0)
     one, complete = pt.compare(make(values)), pt.compare(make(values[:, both]))
@@ -83,7 +83,7 @@ def test_two_models_rest_on_the_items_they_share() -> None:
     assert pt.compare(make(values).common()).pairs[0].low == complete.pairs[0].low
 
 
-def test_a_third_model_on_few_items_hardly_touches_the_other_two() -> None:
+def test_a_third_model_on_few_items_hardly_touches_the_other_two():
     rng = np.random.default_rng(4)
     values = with_hole_in_full(board(rng, 3, 500, 1.0))
     values[2, 320:] = np.nan
@@ -93,7 +93,7 @@ def test_a_third_model_on_few_items_hardly_touches_the_other_two() -> None:
     assert three.pairs[0].high - three.pairs[0].low < 1.02 * width
 
 
-def test_equal_models_with_holes_are_told_apart_by_nothing() -> None:
+def test_equal_models_with_holes_are_told_apart_by_nothing():
     values = board(np.random.default_rng(5), 4, 60, 0.5)
     values[2] = values[0]
     comparison = pt.compare(make(values))
@@ -104,7 +104,7 @@ def test_equal_models_with_holes_are_told_apart_by_nothing() -> None:
     assert best["000"] == best["002"]
 
 
-def test_holes_by_difficulty_do_not_bias() -> None:
+def test_holes_by_difficulty_do_not_bias():
     """Model 1 lacks the hard items: its plain mean would be better by far."""
     rng = np.random.default_rng(6)
     worth = 3 * rng.standard_normal(2000)
@@ -117,7 +117,7 @@ def test_holes_by_difficulty_do_not_bias() -> None:
 
 
 @pytest.mark.parametrize("higher_is_better", [False, True])
-def test_order_of_models_and_items_and_the_sign_change_nothing_else(higher_is_better: bool) -> None:
+def test_order_of_models_and_items_and_the_sign_change_nothing_else(higher_is_better):
     rng = np.random.default_rng(7)
     values = board(rng, 5, 80, 0.5)
     names = [f"m{place}" for place in range(5)]
@@ -131,9 +131,7 @@ def test_order_of_models_and_items_and_the_sign_change_nothing_else(higher_is_be
 
 
 @pytest.mark.parametrize("clustered", [False, True])
-def test_order_of_items_changes_nothing_where_some_sets_of_models_stand_for_all(
-    clustered: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_order_of_items_changes_nothing_where_some_sets_of_models_stand_for_all(clustered, monkeypatch):
     """Of many models all sets of models differ, and effective units are counted over some of them."""
     monkeypatch.setattr("probtruth.comparison.boards.fit.MOST_WEIGHTS", 0)
     monkeypatch.setattr("probtruth.comparison.boards.fit.LEAST_SETS", 20)
@@ -149,7 +147,7 @@ def test_order_of_items_changes_nothing_where_some_sets_of_models_stand_for_all(
         assert one.low == pytest.approx(other.low, rel=ROUNDING)
 
 
-def test_groups_and_clusters_follow() -> None:
+def test_groups_and_clusters_follow():
     values = board(np.random.default_rng(8), 3, 120, 0.7)
     groups = [f"g{place % 3}" for place in range(120)]
     clusters = [f"c{place % 3}-{place // 12}" for place in range(120)]
@@ -163,7 +161,7 @@ def test_groups_and_clusters_follow() -> None:
     assert clustered.pairs[0].difference == pytest.approx(pt.compare(make(values)).pairs[0].difference, rel=1e-9)
 
 
-def test_sets_that_nothing_connects_are_compared_each_by_itself() -> None:
+def test_sets_that_nothing_connects_are_compared_each_by_itself():
     values = np.random.default_rng(9).standard_normal((5, 60))
     values[:3, 30:] = np.nan
     values[3:, :30] = np.nan
@@ -192,14 +190,14 @@ def test_sets_that_nothing_connects_are_compared_each_by_itself() -> None:
         pt.compare(make(np.where(np.eye(3, 5) > 0, 1.0, np.nan)))
 
 
-def test_a_group_in_which_nothing_connects_is_named() -> None:
+def test_a_group_in_which_nothing_connects_is_named():
     values = np.random.default_rng(10).standard_normal((3, 40))
     values[2, :20] = np.nan
     with pytest.raises(PosteriorError, match="in group 'x'"):
         pt.compare(make(values), groups=["x"] * 20 + ["y"] * 20)
 
 
-def test_many_missing_scores_of_one_model_ask_whether_it_failed() -> None:
+def test_many_missing_scores_of_one_model_ask_whether_it_failed():
     values = board(np.random.default_rng(11), 3, 100, 1.0)
     values[2, 50:] = np.nan
     values[0, 60] = np.nan
@@ -210,7 +208,7 @@ def test_many_missing_scores_of_one_model_ask_whether_it_failed() -> None:
     assert "if it failed" not in " ".join(pt.compare(make(values)).warnings)
 
 
-def test_a_difference_that_depends_on_the_items_is_said() -> None:
+def test_a_difference_that_depends_on_the_items_is_said():
     """Where worth widens the difference of models, holes by worth make direct and indirect differences disagree."""
     rng = np.random.default_rng(12)
     worth = rng.standard_normal(600)
@@ -225,7 +223,7 @@ def test_a_difference_that_depends_on_the_items_is_said() -> None:
     assert said <= 2
 
 
-def test_infinite_scores_stay_infinite_beside_holes() -> None:
+def test_infinite_scores_stay_infinite_beside_holes():
     values = board(np.random.default_rng(13), 4, 60, 0.6)
     values[1, 0] = np.inf
     comparison = pt.compare(make(values))
@@ -254,24 +252,28 @@ def zero_one(n_items: int) -> np.ndarray:
     return np.stack([one, other, (rng.random(n_items) < 0.5).astype(float)])
 
 
-def test_ties_count_on_a_board_as_they_do_on_full_scores() -> None:
-    values = zero_one(100)
-    full = pt.compare(make(values))
+@pytest.mark.parametrize("size", [None, 1, 5])
+def test_ties_count_on_a_board_as_they_do_on_full_scores(size):
+    """Clusters of one item are items; of more, a hole elsewhere changes little."""
+    values = zero_one(200)
+    clusters = None if size is None else [str(item // size) for item in range(200)]
+    first_half = None if clusters is None else clusters[:100]
+    full = pt.compare(make(values), clusters=clusters).pairs[0]
     less = values.copy()
     less[2, 50] = np.nan
-    width = full.pairs[0].high - full.pairs[0].low
+    with_hole = pt.compare(make(less), clusters=clusters).pairs[0]
     for name in ("low", "high"):
-        assert pt.compare(make(less)).pairs[0][name] == pytest.approx(full.pairs[0][name], abs=0.01 * width)
+        assert with_hole[name] == pytest.approx(full[name], abs=0.01 * (full.high - full.low))
     half = values[:2].copy()
-    half[1, 50:] = np.nan
-    for one, other in ((half, values[:2, :50]), (half[[0, 0]] + 0 * half, values[[0, 0], :50])):
-        board, alone = pt.compare(make(one)), pt.compare(make(other)).pairs[0]
-        pair = board.pairs[0]
-        assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.02)  # of one degree of freedom
+    half[1, 100:] = np.nan
+    for one, other in ((half, values[:2, :100]), (half[[0, 0]] + 0 * half, values[[0, 0], :100])):
+        board = pt.compare(make(one), clusters=clusters)
+        pair, alone = board.pairs[0], pt.compare(make(other), clusters=first_half).pairs[0]
+        assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.03)  # of one degree of freedom
         assert board.unseen["reason"] is None
 
 
-def test_a_mean_beyond_the_range_of_the_scores_is_said() -> None:
+def test_a_mean_beyond_the_range_of_the_scores_is_said():
     """Model 0 is right on the items where model 1 is wrong, and lacks those where model 1 is right."""
     values = np.array([[1.0] * 12 + [np.nan] * 27, [0.0] * 9 + [1.0] * 30])
     higher = pt.compare(make(values, higher_is_better=True))
@@ -281,7 +283,7 @@ def test_a_mean_beyond_the_range_of_the_scores_is_said() -> None:
 
 
 @pytest.mark.long
-def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
+def test_intervals_cover_and_are_narrower_than_those_of_shared_items():
     covered, narrower = 0, 0
     for seed in range(200):
         values = board(np.random.default_rng(1000 + seed), 5, 80, 0.5)
@@ -293,19 +295,12 @@ def test_intervals_cover_and_are_narrower_than_those_of_shared_items() -> None:
     assert narrower >= 195
 
 
-def test_a_model_without_any_score_is_an_error() -> None:
-    scores = pt.Scores(
-        np.array([[1.0, 2.0], [2.0, 2.5], [np.nan, np.nan]]),
-        ("a", "b", "c"),
-        ("p", "q"),
-        "loss",
-        higher_is_better=False,
-    )
+def test_a_model_without_any_score_is_an_error():
     with pytest.raises(pt.InputError, match="no score of model 'c'"):
-        pt.compare(scores)
+        pt.compare(make([[1.0, 2.0], [2.0, 2.5], [np.nan, np.nan]], "abc"))
 
 
-def test_models_that_share_no_item_are_compared_by_way_of_another() -> None:
+def test_models_that_share_no_item_are_compared_by_way_of_another():
     """Of a chain the difference is the sum of its links', which rest on different items: variances add up."""
     rng = np.random.default_rng(15)
     values = 2 * rng.standard_normal(400) + rng.standard_normal((3, 400)) + np.array([[0.0], [0.1], [0.4]])
@@ -320,7 +315,7 @@ def test_models_that_share_no_item_are_compared_by_way_of_another() -> None:
     assert far.shared_items == 0
 
 
-def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_what_they_have_without_it() -> None:
+def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_what_they_have_without_it():
     values = board(np.random.default_rng(16), 3, 50, 1.0)
     values[2, 1:] = np.nan
     comparison = pt.compare(make(values))
@@ -334,7 +329,7 @@ def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_wha
 
 @pytest.mark.parametrize("engine", ["exact", "nuts"])
 @pytest.mark.parametrize("n_models", [2, 3, 4])
-def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models: int, engine: str) -> None:
+def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models, engine):
     """Of models 1 and 2 one item tells their difference, and nothing how far it varies; this was an error."""
     values = board(np.random.default_rng(18), 4, 60, 1.0)
     values[:2, 31:] = np.nan
@@ -361,26 +356,8 @@ def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models
     assert found["m0", "m1"].low == pytest.approx(alone.low, abs=0.05 * (alone.high - alone.low))
 
 
-@pytest.mark.parametrize("size", [1, 5])
-def test_ties_in_clusters_count_on_a_board_as_they_do_on_full_scores(size: int) -> None:
-    """Clusters of one item are items; of more, a hole elsewhere changes little."""
-    values = zero_one(200)
-    clusters = [str(item // size) for item in range(200)]
-    full = pt.compare(make(values), clusters=clusters).pairs[0]
-    less = values.copy()
-    less[2, 50] = np.nan
-    with_hole = pt.compare(make(less), clusters=clusters).pairs[0]
-    for name in ("low", "high"):
-        assert with_hole[name] == pytest.approx(full[name], abs=0.01 * (full.high - full.low))
-    half = values[:2].copy()
-    half[1, 100:] = np.nan
-    pair = pt.compare(make(half), clusters=clusters).pairs[0]
-    alone = pt.compare(make(values[:2, :100]), clusters=clusters[:100]).pairs[0]
-    assert pair.high - pair.low == pytest.approx(alone.high - alone.low, rel=0.03)  # of one degree of freedom
-
-
 @pytest.mark.parametrize("unit", ["annotator", "replicate"])
-def test_cells_with_a_hole_say_the_same_by_every_way_in_and_what_they_say_without_it(unit: str, tmp_path) -> None:
+def test_cells_with_a_hole_say_the_same_by_every_way_in_and_what_they_say_without_it(unit, tmp_path):
     """Three of twelve annotators (or replicates) an item; one model lacks all cells of one item."""
     rng = np.random.default_rng(17)
     item, who, model = (axis.ravel() for axis in np.meshgrid(np.arange(90), np.arange(3), np.arange(3), indexing="ij"))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from made_scores import make, rows_by_name
+from made_scores import make
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.posterior.pooled import pooled, spread_between, steadier
@@ -67,23 +67,6 @@ def test_models_far_apart_are_left_as_they_are():
     reach, root, steps = chain(6, np.full(5, 1.0), rng)
     mean = 1e4 * np.arange(6.0)
     assert pooled(mean, steps, reach, root, 0) == pytest.approx(steps, abs=2e-2)
-
-
-def test_two_models_are_not_pooled():
-    """Under a flat prior one difference says nothing of the spread: what pooling would do is left out."""
-    rng = np.random.default_rng(3)
-    found = compare(make(rng.normal(size=(2, 40)), "ab"), engine="exact")
-    row = found.pairs[0]
-    models = rows_by_name(found)[1]
-    assert models["a"]["p_best"] == row["p_a_better"]
-
-
-def test_pairs_are_left_as_they_are():
-    rng = np.random.default_rng(4)
-    values = rng.normal(size=(6, 40))
-    many = rows_by_name(compare(make(values, "abcdef"), engine="exact"))[0]["a", "b"]
-    alone = rows_by_name(compare(make(values[:2], "ab"), engine="exact"))[0]["a", "b"]
-    assert many == alone
 
 
 @pytest.mark.parametrize("tiny", [1e-3, 1e-8, 1e-15])

@@ -5,6 +5,7 @@ import matplotlib
 import numpy as np
 import pytest
 import xarray
+from made_scores import make
 
 import probtruth as pt
 
@@ -79,8 +80,7 @@ def test_saved_and_loaded_by_netcdf(five_compared, grouped, tmp_path):
 
 def test_no_model_with_a_finite_mean(tmp_path):
     """The mean of nothing warned."""
-    rows = {"item": [0, 1] * 2, "model": ["a", "a", "b", "b"], "score": [np.inf, 1.0, np.inf, 2.0]}
-    pt.compare(pt.Scores.from_frame(rows, higher_is_better=False)).save(tmp_path / "x.nc")
+    pt.compare(make([[np.inf, 1.0], [np.inf, 2.0]], "ab")).save(tmp_path / "x.nc")
     assert (tmp_path / "x.nc").stat().st_size > 0
 
 
@@ -106,10 +106,7 @@ def test_saved_as_xarray_saves_it_without_loading_distributed(tmp_path):
 def test_differences_of_many_pairs_follow_from_the_contrasts(monkeypatch):
     """Of 100 models they took 405 MB; what is stored does not change what is said."""
     values = np.random.default_rng(0).normal(size=(4, 12))
-    scores = pt.Scores.from_frame(
-        {"item": [*range(12)] * 4, "model": np.repeat(list("abcd"), 12).tolist(), "score": values.ravel().tolist()},
-        higher_is_better=False,
-    )
+    scores = make(values, "abcd")
     few, many = pt.compare(scores, engine="exact"), pt.compare(scores, engine="exact")
     full = few.datatree["posterior"].dataset
     monkeypatch.setattr("probtruth.comparison.results.tree.STORED_PAIRS", 5)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from made_scores import make
 from scipy import stats
 
 import probtruth as pt
@@ -82,15 +83,11 @@ def test_bare_scores_have_their_bound_or_none():
     made = np.random.default_rng(0)
     right = (made.random((2, 40)) < [[0.2], [0.5]]).astype(float)
     right[0] = np.minimum(right[0], right[1])  # the first is never worse
-    table = {"item": [*range(40)] * 2, "model": ["a"] * 40 + ["b"] * 40, "score": right.ravel()}
-    comparison = compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact")
+    comparison = compare(make(right, "ab"), engine="exact")
     rate, d = highest_rate(40), comparison.pairs[0]["difference"]
     assert comparison.pairs[0]["unseen_difference"] == pytest.approx((1 - rate) * d + rate, rel=1e-12)
     assert comparison.unseen == {"confidence": 0.95, "n_units": 40, "reason": None}
-    bare = compare(
-        pt.Scores.from_frame(table | {"score": right.ravel() + made.normal(size=80)}, higher_is_better=False),
-        engine="exact",
-    )
+    bare = compare(make(right + made.normal(size=(2, 40)), "ab"), engine="exact")
     assert bare.pairs[0]["unseen_difference"] is None
     assert "a rare larger difference cannot be excluded" in str(bare.unseen["reason"])
 

@@ -77,6 +77,11 @@ def votes_from(
     )
 
 
+def part_of(votes: pt.Votes, chosen: np.ndarray) -> pt.Votes:
+    columns = ("item", "left", "right", "outcome", "annotator")
+    return replace(votes, **{name: getattr(votes, name)[chosen] for name in columns})
+
+
 def simulated(
     rng: np.random.Generator, n_models: int, prompts: int, annotators: int, n: int, spread: float, ties: float
 ) -> tuple[pt.Votes, float]:
@@ -99,7 +104,7 @@ def simulated(
     return votes_from(left, right, outcome, n_models, item, annotator), true
 
 
-def test_baseball_1987_has_the_published_strengths() -> None:
+def test_baseball_1987_has_the_published_strengths():
     left, right = [], []
     for one, row in enumerate(WINS):
         for other, wins in enumerate(row):
@@ -110,7 +115,7 @@ def test_baseball_1987_has_the_published_strengths() -> None:
     np.testing.assert_allclose(strength - strength[-1], PUBLISHED, rtol=0, atol=FOUR_DIGITS)
 
 
-def test_puddings_have_davidsons_worths_and_ties() -> None:
+def test_puddings_have_davidsons_worths_and_ties():
     left, right, outcome = [], [], []
     for one, other, won, lost, tied in PUDDINGS:
         left += [one - 1] * (won + lost + tied)
@@ -123,7 +128,7 @@ def test_puddings_have_davidsons_worths_and_ties() -> None:
     assert fit.preference.tie_weight == pytest.approx(PUDDING_TIES, abs=FOUR_DIGITS)
 
 
-def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
+def test_ties_have_the_largest_likelihood_of_davidsons_model():
     votes, _ = simulated(np.random.default_rng(1), 5, 40, 8, 800, 0.3, 1.0)
     # a fifth of the votes is on one prompt, and one model stands left there
     more = {"item": [0] * 200, "left": [0] * 200, "right": [1] * 200, "outcome": [1, 1, 0, -1] * 50}
@@ -147,7 +152,7 @@ def test_ties_have_the_largest_likelihood_of_davidsons_model() -> None:
     assert free_side.preference.side == pytest.approx(found.x[5], abs=1e-4)
 
 
-def test_preference_and_difference_are_each_others_inverse() -> None:
+def test_preference_and_difference_are_each_others_inverse():
     for ties in (0.0, 0.3, 5.0):
         for points in (0.0, 0.01, 0.2, 0.49):
             found = Preference(ties, 0.4).difference_at(points)
@@ -156,7 +161,7 @@ def test_preference_and_difference_are_each_others_inverse() -> None:
     assert extreme.tolist() == [0.0, 0.5, 1.0]
 
 
-def test_a_model_that_wins_every_vote_has_a_finite_strength() -> None:
+def test_a_model_that_wins_every_vote_has_a_finite_strength():
     left = np.array([0, 0, 0, 1, 1, 2, 2])
     right = np.array([1, 1, 2, 2, 0, 0, 1])
     outcome = np.array([1, 1, 1, 1, -1, -1, -1])
@@ -166,7 +171,7 @@ def test_a_model_that_wins_every_vote_has_a_finite_strength() -> None:
 
 
 @pytest.mark.parametrize(("n", "exact"), [(20, 0.8316), (40, 0.9119)])
-def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pearson(n: int, exact: float) -> None:
+def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pearson(n, exact):
     # scipy 1.17: beta.ppf(0.025, n, 1)
     ones = np.ones(n, int)
     (pair,) = pt.compare(votes_from(0 * ones, ones, ones, 2)).pairwise().rows(named=True)
@@ -174,13 +179,13 @@ def test_of_votes_that_are_all_won_the_interval_is_about_that_of_clopper_and_pea
     assert pair["p_a_preferred_high"] > 0.997
 
 
-def test_of_ties_alone_the_interval_has_a_width() -> None:
+def test_of_ties_alone_the_interval_has_a_width():
     ones = np.ones(20, int)
     (pair,) = pt.compare(votes_from(0 * ones, ones, 0 * ones, 2)).pairwise().rows(named=True)
     assert pair["p_a_preferred_low"] < 0.495 < 0.505 < pair["p_a_preferred_high"]
 
 
-def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded() -> None:
+def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded():
     rng = np.random.default_rng(2)
     votes, _ = simulated(rng, 4, 30, 6, 500, 0.5, 0.5)
     votes = replace(votes, placed=False)
@@ -195,7 +200,7 @@ def test_the_order_of_votes_changes_nothing_nor_do_sides_that_are_not_recorded()
         assert one.p_a_preferred == pytest.approx(two.p_a_preferred, rel=1e-7)
 
 
-def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_round() -> None:
+def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_round():
     rng = np.random.default_rng(12)
     n = 6000
     first = rng.random(n) < 0.8  # the weaker model stands left four times in five
@@ -213,7 +218,7 @@ def test_an_advantage_of_the_left_side_is_taken_off_where_pairs_stand_both_ways_
     assert pt.compare(mirrored).pairs[0].p_a_preferred_low == pytest.approx(pair.p_a_preferred_low, rel=1e-7)
 
 
-def test_a_vote_the_other_way_round_changes_little() -> None:
+def test_a_vote_the_other_way_round_changes_little():
     # of tables in which one model always stands left, nothing is known of sides; one vote tells next to nothing
     rng = np.random.default_rng(13)
     outcome = np.where(rng.random(400) < 0.6, 1, -1)
@@ -227,7 +232,7 @@ def test_a_vote_the_other_way_round_changes_little() -> None:
     assert after.high == pytest.approx(before.high, abs=tenth)
 
 
-def test_prompts_and_annotators_widen_the_interval() -> None:
+def test_prompts_and_annotators_widen_the_interval():
     votes, _ = simulated(np.random.default_rng(3), 3, 20, 5, 2000, 1.0, 0.5)
     whole = pt.compare(votes)
     bare = votes_from(votes.left, votes.right, votes.outcome, 3)
@@ -239,7 +244,7 @@ def test_prompts_and_annotators_widen_the_interval() -> None:
     assert "annotators" in " ".join(independent.warnings)
 
 
-def test_what_chance_gives_few_annotators_is_taken_off_without_bias() -> None:
+def test_what_chance_gives_few_annotators_is_taken_off_without_bias():
     """The totals of n annotators who are alike vary n/(n-1) times less than single votes; it was taken off too much."""
     totals, chance = [], []
     for seed in range(150):
@@ -252,7 +257,7 @@ def test_what_chance_gives_few_annotators_is_taken_off_without_bias() -> None:
     assert np.mean(totals) == pytest.approx(np.mean(chance), abs=2 * error)
 
 
-def test_uncertainty_says_what_to_get_more_of() -> None:
+def test_uncertainty_says_what_to_get_more_of():
     few_votes, _ = simulated(np.random.default_rng(8), 3, 500, 200, 500, 0.0, 0.5)
     assert pt.compare(few_votes).uncertainty["votes"] > 0.7
     few_prompts, _ = simulated(np.random.default_rng(8), 3, 10, 200, 5000, 1.0, 0.5)
@@ -262,7 +267,7 @@ def test_uncertainty_says_what_to_get_more_of() -> None:
     assert low <= comparison.uncertainty["votes"] <= high
 
 
-def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do() -> None:
+def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do():
     votes, _ = simulated(np.random.default_rng(8), 3, 40, 15, 800, 0.7, 0.5)
     comparison = pt.compare(votes)
     pair = comparison.pair("m00", "m02")
@@ -287,7 +292,7 @@ def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do
 
 
 @pytest.mark.long
-def test_groups_of_prompts_have_strengths_of_their_own() -> None:
+def test_groups_of_prompts_have_strengths_of_their_own():
     votes, _ = simulated(np.random.default_rng(21), 3, 60, 15, 3000, 0.3, 0.5)
     groups = {item: "even" if int(item) % 2 == 0 else "odd" for item in votes.items}
     odd = votes.item % 2 == 1
@@ -298,8 +303,7 @@ def test_groups_of_prompts_have_strengths_of_their_own() -> None:
     assert even.high < 0 < rows["odd", "m00", "m02"].low
     assert even.n_items == 30
     # strengths of a group are those of its votes alone, but for the ties and the side that all share
-    fields = ("item", "left", "right", "outcome", "annotator")
-    alone = replace(votes, **{name: getattr(votes, name)[~odd] for name in fields})
+    alone = part_of(votes, ~odd)
     alone = replace(alone, item=alone.item // 2, items=votes.items[::2])
     tenth = (even.high - even.low) / 10
     assert even.difference == pytest.approx(pt.compare(alone).pairs[1].difference, abs=tenth)
@@ -315,7 +319,7 @@ def test_groups_of_prompts_have_strengths_of_their_own() -> None:
         pt.compare(votes, groups=groups, engine="nuts")
 
 
-def test_covariates_leave_the_strengths_of_answers_that_are_alike() -> None:
+def test_covariates_leave_the_strengths_of_answers_that_are_alike():
     rng = np.random.default_rng(22)
     n = 6000
     left = rng.integers(2, size=n)
@@ -337,7 +341,7 @@ def test_covariates_leave_the_strengths_of_answers_that_are_alike() -> None:
 
 
 @pytest.mark.parametrize("n", [5, 10, 20])
-def test_of_independent_votes_the_interval_covers_and_is_near_wilsons(n: int) -> None:
+def test_of_independent_votes_the_interval_covers_and_is_near_wilsons(n):
     rows = []
     for won in range(n + 1):
         outcome = np.where(np.arange(n) < won, 1, -1)
@@ -355,20 +359,12 @@ def test_of_independent_votes_the_interval_covers_and_is_near_wilsons(n: int) ->
     assert 0.9 < width.min() < width.max() < 1.3
 
 
-def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None:
+def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one():
     votes, _ = simulated(np.random.default_rng(9), 2, 60, 2, 600, 0.5, 0.5)
     second = np.flatnonzero(votes.annotator == 1)
     widths = []
     for left_out in range(len(second) + 1):
-        chosen = np.delete(np.arange(600), second[:left_out])
-        part = replace(
-            votes,
-            item=votes.item[chosen],
-            left=votes.left[chosen],
-            right=votes.right[chosen],
-            outcome=votes.outcome[chosen],
-            annotator=votes.annotator[chosen],
-        )
+        part = part_of(votes, np.delete(np.arange(600), second[:left_out]))
         if left_out == len(second):
             part = replace(part, annotators=("u0",))
         if left_out % 10 == 0 or left_out > len(second) - 10:
@@ -378,7 +374,7 @@ def test_as_the_second_annotator_goes_the_interval_becomes_that_of_one() -> None
     assert max(abs(np.diff(widths))[-9:]) < widths[-1] / 10
 
 
-def test_a_rope_is_in_points_of_the_preference() -> None:
+def test_a_rope_is_in_points_of_the_preference():
     votes, _ = simulated(np.random.default_rng(4), 3, 100, 20, 3000, 0.2, 0.5)
     found = pt.compare(votes, rope=0.02)
     fit = Fit.of(votes)
@@ -390,7 +386,7 @@ def test_a_rope_is_in_points_of_the_preference() -> None:
         pt.compare(votes, clusters={"a": "b"})
 
 
-def test_models_that_no_chain_of_votes_connects_are_not_compared() -> None:
+def test_models_that_no_chain_of_votes_connects_are_not_compared():
     votes, _ = simulated(np.random.default_rng(5), 3, 30, 6, 300, 0.2, 0.5)
     left = np.concatenate([votes.left, votes.left + 3])
     right = np.concatenate([votes.right, votes.right + 3])
@@ -404,7 +400,7 @@ def test_models_that_no_chain_of_votes_connects_are_not_compared() -> None:
     assert any("no chain of votes" in said for said in comparison.warnings)
 
 
-def test_a_cycle_is_said_and_chance_is_not() -> None:
+def test_a_cycle_is_said_and_chance_is_not():
     n = 300
     left = np.repeat([0, 1, 2], n)
     right = np.repeat([1, 2, 0], n)
@@ -423,7 +419,7 @@ def test_a_cycle_is_said_and_chance_is_not() -> None:
     [(12, 40, 0.5, 0.9), (60, 12, 0.5, 0.9)],
 )
 @pytest.mark.long
-def test_the_probability_of_preference_is_covered(prompts: int, annotators: int, spread: float, least: float) -> None:
+def test_the_probability_of_preference_is_covered(prompts, annotators, spread, least):
     covered = 0
     runs = 80
     for seed in range(runs):
@@ -433,7 +429,7 @@ def test_the_probability_of_preference_is_covered(prompts: int, annotators: int,
     assert covered >= least * runs
 
 
-def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
+def test_every_pair_is_reported_once_and_both_engines_agree():
     votes, _ = simulated(np.random.default_rng(7), 4, 40, 10, 800, 0.3, 0.5)
     comparison = pt.compare(votes)
     assert [row.models for row in comparison.pairs] == list(combinations(votes.models, 2))
@@ -442,7 +438,7 @@ def test_every_pair_is_reported_once_and_both_engines_agree() -> None:
     assert row.seen_from(row.b).p_a_preferred_low == pytest.approx(1 - row.p_a_preferred_high)
 
 
-def test_what_quality_costs_is_said_in_the_probability_of_being_preferred() -> None:
+def test_what_quality_costs_is_said_in_the_probability_of_being_preferred():
     """The limit was a difference in log-odds, in the sentence and as an argument."""
     votes, _ = simulated(np.random.default_rng(7), 3, 40, 8, 2000, 0.2, 0.1)
     prices = {"m00": 3.0, "m01": 2.0, "m02": 1.0}

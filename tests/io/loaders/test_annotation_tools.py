@@ -13,7 +13,7 @@ Votes in one cell. The keys and their order are those of ChaosNLI's `chaosNLI_sn
 """
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,6 @@ from probtruth.io.loaders import (
 )
 from probtruth.io.table import opened
 from probtruth.io.tools import tool_of
-from probtruth.types import Annotations
 
 BOB = "bob@example.org"
 
@@ -47,7 +46,7 @@ def rows_of(annotations: pt.Annotations) -> set[tuple[str, str, str]]:
     return {(index.items[item], index.annotators[who], index.labels[label]) for item, who, label in rows}
 
 
-def test_label_studio(files: Path) -> None:
+def test_label_studio(files):
     path = files / "annotations" / "label_studio.json"
     mood = read_label_studio(path, "mood", labels=["good", "bad", "neutral"])
     assert rows_of(mood) == {("101", "1", "good"), ("101", BOB, "bad"), ("102", "1", "bad")}
@@ -61,7 +60,7 @@ def test_label_studio(files: Path) -> None:
         read_label_studio(path, "moood")
 
 
-def test_argilla(files: Path) -> None:
+def test_argilla(files):
     """Record r1 has two positive and one negative; the export does not tell that one response of r3 was discarded."""
     path = files / "annotations" / "argilla.json"
     annotations = read_argilla(path, "sentiment")
@@ -74,13 +73,13 @@ def test_argilla(files: Path) -> None:
         read_argilla(path, "topics")
 
 
-def test_prodigy(files: Path) -> None:
+def test_prodigy(files):
     annotations = read_prodigy(files / "annotations" / "prodigy.jsonl")
     assert rows_of(annotations) == {("-11", "mood-ann", "good"), ("-11", "bob", "bad"), ("22", "mood-ann", "bad")}
     assert annotations.index.labels == ("bad", "good", "none")
 
 
-def test_prodigy_classification(tmp_path: Path) -> None:
+def test_prodigy_classification(tmp_path):
     path = tmp_path / "t.jsonl"
     task = {"text": "x", "label": "SPAM", "_input_hash": 1, "_annotator_id": "ann"}
     lines = [{**task, "_task_hash": n, "answer": answer} for n, answer in enumerate(("accept", "reject", "ignore"))]
@@ -125,14 +124,14 @@ ERRORS: dict[str, tuple[Callable[[Path], object], object, str]] = {
 
 
 @pytest.mark.parametrize(("read", "content", "message"), ERRORS.values(), ids=ERRORS)
-def test_errors(tmp_path: Path, read: Callable[[Path], object], content: object, message: str) -> None:
+def test_errors(tmp_path, read, content, message):
     path = tmp_path / "export.json"
     path.write_text(json.dumps(content))
     with pytest.raises(InputError, match=message):
         read(path)
 
 
-def test_prodigy_of_two_interfaces(tmp_path: Path) -> None:
+def test_prodigy_of_two_interfaces(tmp_path):
     path = tmp_path / "t.jsonl"
     other = {key: value for key, value in prodigy(label="x").items() if key != "accept"}
     path.write_text(json.dumps(prodigy()) + "\n" + json.dumps(other))
@@ -140,19 +139,10 @@ def test_prodigy_of_two_interfaces(tmp_path: Path) -> None:
         read_prodigy(path)
 
 
-def lines(path: Path, rows: list[object]) -> Path:
+def lines(path: Path, rows: Sequence[object]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(json.dumps(row) for row in rows) + "\n")
     return path
-
-
-def votes(annotations: Annotations) -> set[tuple[str, str, str]]:
-    """(item, annotator, label)"""
-    index = annotations.index
-    columns = (annotations.item, annotations.annotator, annotations.label)
-    names = (index.items, index.annotators, index.labels)
-    rows = [[axis[code] for code in column.tolist()] for axis, column in zip(names, columns, strict=True)]
-    return set(zip(*rows, strict=True))
 
 
 class TestDoccano:
@@ -174,17 +164,17 @@ class TestDoccano:
         )
         return tmp_path / "out"
 
-    def test_a_file_for_each_user(self, folder: Path) -> None:
+    def test_a_file_for_each_user(self, folder):
         assert tool_of(folder) == tool_of(folder / "ann.jsonl") == "doccano"
         read = annotations_in(opened(folder), LabelReading())
-        assert votes(read) == {("1", "ann", "good"), ("1", "bob", "bad"), ("2", "ann", "bad")}
-        assert votes(read_doccano({"A": folder / "ann.jsonl"})) == {("1", "A", "good"), ("2", "A", "bad")}
+        assert rows_of(read) == {("1", "ann", "good"), ("1", "bob", "bad"), ("2", "ann", "bad")}
+        assert rows_of(read_doccano({"A": folder / "ann.jsonl"})) == {("1", "A", "good"), ("2", "A", "bad")}
 
     @pytest.mark.parametrize(
         ("label", "message"),
         [([[0, 4, "PER"]], "line 1: got spans"), (["good", "bad"], "2 labels at once"), ("good", "expected a list")],
     )
-    def test_what_is_not_read(self, tmp_path: Path, label: object, message: str) -> None:
+    def test_what_is_not_read(self, tmp_path, label, message):
         path = lines(tmp_path / "ann.jsonl", [{"id": 1, "text": "x", "label": label}])
         with pytest.raises(InputError, match=message):
             read_doccano(path)
@@ -199,17 +189,17 @@ class TestPotato:
             lines(tmp_path / "annotation_output" / user / "annotated_instances.jsonl", [{**row, "behavioral_data": {}}])
         return tmp_path / "annotation_output"
 
-    def test_a_folder_for_each_user(self, folder: Path) -> None:
+    def test_a_folder_for_each_user(self, folder):
         assert tool_of(folder) == "potato"
-        assert votes(read_potato(folder, "mood")) == {("t1", "u1", "good"), ("t1", "u2", "bad")}
+        assert rows_of(read_potato(folder, "mood")) == {("t1", "u1", "good"), ("t1", "u2", "bad")}
         read = annotations_in(opened(folder), LabelReading(label="pleasant"))
-        assert votes(read) == {("t1", "u1", "4"), ("t1", "u2", "2")}
+        assert rows_of(read) == {("t1", "u1", "4"), ("t1", "u2", "2")}
 
-    def test_the_question_must_be_named(self, folder: Path) -> None:
+    def test_the_question_must_be_named(self, folder):
         with pytest.raises(InputError, match="several questions: 'mood', 'pleasant'"):
             read_potato(folder)
 
-    def test_several_choices_at_once(self, tmp_path: Path) -> None:
+    def test_several_choices_at_once(self, tmp_path):
         row = {"id": "t1", "label_annotations": {"mood": {"good": "true", "bad": "true"}}}
         path = lines(tmp_path / "u1" / "annotated_instances.jsonl", [row])
         with pytest.raises(InputError, match="2 labels at once"):
@@ -242,22 +232,22 @@ class TestLabelbox:
         ]
         return lines(tmp_path / "export.ndjson", rows)
 
-    def test_classifications_of_every_label(self, export: Path) -> None:
+    def test_classifications_of_every_label(self, export):
         assert tool_of(export) == "labelbox"
         ann, bob = "ann@example.org", "bob@example.org"
         expected = {("t1", ann, "good"), ("t1", bob, "bad"), ("t2", ann, "good")}
-        assert votes(read_labelbox(export, "mood")) == expected
+        assert rows_of(read_labelbox(export, "mood")) == expected
         tones = annotations_in(opened(export), LabelReading(label="tone"))
-        assert votes(tones) == {("t1", ann, "calm"), ("t2", ann, "calm")}
+        assert rows_of(tones) == {("t1", ann, "calm"), ("t2", ann, "calm")}
         assert read_labelbox(export, "mood", item="id").index.items == ("c1", "c2")
 
-    def test_objects_alone_are_no_labels(self, tmp_path: Path) -> None:
+    def test_objects_alone_are_no_labels(self, tmp_path):
         label = labelled("ann@example.org", [])
         path = lines(tmp_path / "e.ndjson", [{"data_row": {"id": "c"}, "projects": {"p": {"labels": [label]}}}])
         with pytest.raises(InputError, match="got no label"):
             read_labelbox(path)
 
-    def test_two_answers_of_a_checklist(self, tmp_path: Path) -> None:
+    def test_two_answers_of_a_checklist(self, tmp_path):
         many = {"name": "tone", "checklist_answers": [{"name": "calm"}, {"name": "loud"}]}
         label = labelled("ann@example.org", [many])
         path = lines(tmp_path / "e.ndjson", [{"data_row": {"id": "c"}, "projects": {"p": {"labels": [label]}}}])
@@ -280,16 +270,16 @@ class TestLeWiDi:
         [({"Ann1": "0", "Ann2": "1"}, {"Ann1": "1"}), ("0,1", "1"), ({"Ann1": 0, "Ann2": 1}, {"Ann1": 1})],
         ids=["third edition", "second edition", "numbers"],
     )
-    def test_items_in_one_object(self, tmp_path: Path, first: object, second: object) -> None:
+    def test_items_in_one_object(self, tmp_path, first, second):
         path = tmp_path / "MP_train.json"
         path.write_text(json.dumps(self.items(first, second)))
         assert tool_of(path) == "lewidi"
-        assert votes(annotations_in(opened(path), LabelReading())) == EXPECTED
+        assert rows_of(annotations_in(opened(path), LabelReading())) == EXPECTED
 
-    def test_an_object_of_annotators_in_lines_is_no_counts_of_labels(self, tmp_path: Path) -> None:
+    def test_an_object_of_annotators_in_lines_is_no_counts_of_labels(self, tmp_path):
         rows = [{"uid": key, **value} for key, value in self.items({"Ann1": 0, "Ann2": 1}, {"Ann1": 1}).items()]
         path = lines(tmp_path / "votes.jsonl", rows)
-        assert votes(read_lewidi(path)) == EXPECTED
+        assert rows_of(read_lewidi(path)) == EXPECTED
         assert tool_of(path) == "lewidi"
         with pytest.raises(InputError, match="'annotators' has the same names"):
             annotations_in(opened(path), LabelReading(label="annotations", format="chaosnli"))
@@ -302,7 +292,7 @@ class TestLeWiDi:
             (3, "expected a list"),
         ],
     )
-    def test_what_is_not_read(self, tmp_path: Path, answers: object, message: str) -> None:
+    def test_what_is_not_read(self, tmp_path, answers, message):
         path = tmp_path / "x.json"
         path.write_text(json.dumps(self.items(answers, {"Ann1": "1"})))
         with pytest.raises(InputError, match=message):
@@ -323,25 +313,20 @@ ROW = {
 OTHER = {**ROW, "uid": "b", "label_counter": {"e": 100}, "label_count": [100, 0, 0]}
 
 
-def write(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
-
-
 def without(row: dict[str, object], *keys: str) -> dict[str, object]:
     return {key: value for key, value in row.items() if key not in keys}
 
 
-def test_counts_by_label_by_position_and_one_by_one(tmp_path: Path) -> None:
+def test_counts_by_label_by_position_and_one_by_one(tmp_path):
     """c, e, n (sorted) of the two items, three times from the same numbers."""
     counts = [[5, 15, 80], [0, 100, 0]]
-    path = write(tmp_path / "a.jsonl", [ROW, OTHER])
+    path = lines(tmp_path / "a.jsonl", [ROW, OTHER])
     by_label = read_chaosnli(path)
     assert (by_label.index.items, by_label.index.labels) == (("4705552913.jpg#2r1n", "b"), ("c", "e", "n"))
     assert by_label.counts().tolist() == counts
     assert read_chaosnli(path, labels=["e", "n", "c"], votes="label_count").counts().tolist() == counts
     lists = [{"pairID": n, "annotator_labels": labels} for n, labels in enumerate((["x", "y", "x"], ["y"]))]
-    assert read_chaosnli(write(tmp_path / "b.jsonl", lists)).counts().tolist() == [[2, 1], [0, 1]]
+    assert read_chaosnli(lines(tmp_path / "b.jsonl", lists)).counts().tolist() == [[2, 1], [0, 1]]
     assert read_chaosnli(path, votes="old_labels").counts().tolist() == [[1, 4], [1, 4]]
 
 
@@ -358,14 +343,14 @@ ERRORS_CHAOSNLI = {
 
 
 @pytest.mark.parametrize(("row", "options", "message"), ERRORS_CHAOSNLI.values(), ids=ERRORS_CHAOSNLI)
-def test_what_cannot_be_used(tmp_path: Path, row: dict[str, object], options: dict[str, object], message: str) -> None:
+def test_what_cannot_be_used(tmp_path, row, options, message):
     with pytest.raises(InputError, match=message) as caught:
-        read_chaosnli(write(tmp_path / "a.jsonl", [row]), **options)
+        read_chaosnli(lines(tmp_path / "a.jsonl", [row]), **options)
     assert "a.jsonl, line 1" in str(caught.value)
     with pytest.raises(InputError, match="again"):
-        read_chaosnli(write(tmp_path / "a.jsonl", [ROW, ROW]))
+        read_chaosnli(lines(tmp_path / "a.jsonl", [ROW, ROW]))
 
 
-def test_a_table_of_such_lines_says_who_reads_them(tmp_path: Path) -> None:
+def test_a_table_of_such_lines_says_who_reads_them(tmp_path):
     with pytest.raises(InputError, match=r"pt\.loaders\.read_chaosnli .command line: --format chaosnli"):
-        pt.read_annotations(write(tmp_path / "a.jsonl", [{"item": "x", "old_labels": ["n"]}]))
+        pt.read_annotations(lines(tmp_path / "a.jsonl", [{"item": "x", "old_labels": ["n"]}]))

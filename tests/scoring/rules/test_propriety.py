@@ -39,24 +39,20 @@ NOT_SCORES = {
         pytest.param("Jensen-Shannon", 0.723, marks=pytest.mark.long),
     ],
 )
-def test_best_report_to_five_annotators_where_the_truth_is_point_seven(name, best):
-    # computed independently over the six possible vote shares
+def test_distances_to_the_vote_shares_of_five_annotators_reward_another_report(name, best):
+    # where the truth is 0.7: computed independently over the six possible vote shares
     assert abs(pt.rules.best_report(NOT_SCORES[name], [0.3, 0.7], annotators=5)[1] - best) < SEARCH
+    found = pt.rules.check_proper(NOT_SCORES[name], 2, annotators=5)
+    assert found.loss_of_report < found.loss_of_truth
+    assert found.annotators == 5
+    assert "vote shares of 5 annotators" in str(found)
+    assert pt.rules.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
 
 
 @pytest.mark.parametrize("rule", ["log", "brier"])
 def test_scores_are_least_at_the_truth_whatever_the_number_of_annotators(rule):
     np.testing.assert_allclose(pt.rules.best_report(rule, [0.3, 0.7], annotators=5), [0.3, 0.7], atol=1e-6)
     assert pt.rules.check_proper(rule, 2, annotators=5) is None
-
-
-@pytest.mark.parametrize("name", [*list(NOT_SCORES)[:2], pytest.param("Jensen-Shannon", marks=pytest.mark.long)])
-def test_distances_to_vote_shares_reward_another_report(name):
-    found = pt.rules.check_proper(NOT_SCORES[name], 2, annotators=5)
-    assert found.loss_of_report < found.loss_of_truth
-    assert found.annotators == 5
-    assert "vote shares of 5 annotators" in str(found)
-    assert pt.rules.check_proper(NOT_SCORES[name], 2) is None, "with the distribution itself known they hold"
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, pytest.param(7, marks=pytest.mark.long)])

@@ -32,7 +32,7 @@ def test_snow_rte(snow_rte) -> None:
     truth = pt.infer_truth(annotations, "dawid-skene-em")
     assert (truth.probs.argmax(1) != gold).mean() == 0.0725
     right = truth.probs[np.arange(len(gold)), gold]
-    assert (right == 0).sum() == 9
+    assert (right < 1e-250).sum() == 9  # whether 1e-281 is 0 depends on the processor
     for floor, loss in ((1e-6, 0.67), (1e-12, 1.20), (1e-15, 1.47)):
         assert -np.log(np.maximum(right, floor)).mean() == pytest.approx(loss, abs=TWO_DIGITS)
 
