@@ -42,6 +42,11 @@ def convergence(sites: Mapping[str, Float[np.ndarray, "chain draw ..."]]) -> tup
     return max(1.0, float(np.max(rhat))), float(ess.min())
 
 
+def passes(rhat: float, ess: float) -> bool:
+    """Whether draws with this R-hat and effective sample size may be shown."""
+    return rhat <= MAX_RHAT and ess >= MIN_ESS
+
+
 def mean_with_error(values: Float[np.ndarray, "chain draw"]) -> tuple[float, float]:
     """The mean over draws and its Monte Carlo standard error (sd / root ESS)."""
     if np.ptp(values) == 0:

@@ -1,48 +1,35 @@
 """The columns of votes on pairs of models, by their names."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from probtruth.check import MaybeText, Strings, Texts, one_of
+from probtruth.check import MaybeText, Texts, one_of
 from probtruth.io.table import Table
 
 
 @dataclass(frozen=True)
 class Votes:
-    """A row for each vote on a pair of models; without `winner` and `flags` the left one is preferred.
+    """A row for each vote on a pair of models, or for each `games` of the pair: the left one is preferred if none.
 
-    `swapped` is the winner of a second game, in which the right one stood left. `flags` are columns of 0 and 1 that
-    say whether the left one won, the right one, or neither.
+    A game has the columns that say who won it, one, or three of 0 and 1: the left one, the right one, neither. In a
+    second game the right one stood left.
     """
 
     left: str
     right: str
-    winner: MaybeText = None
+    games: tuple[Texts, ...] = ()
     item: MaybeText = None
     annotator: MaybeText = None
-    swapped: MaybeText = None
     group: MaybeText = None
     covariates: Texts = ()
-    flags: Texts = ()
 
 
 FLAGS = ("winner_model_a", "winner_model_b", "winner_tie")  # as Kaggle's file of the arena has them
-# The columns of the two models of a vote, the preferred one first where nothing says who won.
-VOTE_PAIRS = """
-model_a model_b
-model_1 model_2
-model_left model_right
-left_model right_model
-generator_1 generator_2
-left right
-chosen_model rejected_model
-""".strip()
-SIDES = ("left", "right", "winner")  # What tells that a table holds votes
-# The names by which the column of each other role is known.
+# The names by which the column of each role is known; a preferred one is on the left where nothing says who won.
 VOTE_COLUMNS = {
-    "left": "",
-    "right": "",
+    "left": "model_a model_1 model_left left_model generator_1 left chosen_model",
+    "right": "model_b model_2 model_right right_model generator_2 right rejected_model",
     "winner": "winner preference preferred vote outcome g1_winner",
     "item": "item prompt prompt_id question_id instruction question conversation_id task_id",
     "annotator": "annotator judge worker worker_id user user_id rater judge_hash evaluator",
@@ -51,42 +38,35 @@ VOTE_COLUMNS = {
 
 
 def votes_in(table: Table, named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
-    """The columns of votes in a table, of which an index without a name may hold the prompts."""
+    """The columns of votes, those that are named and the others by their names; None where there are none."""
     item = named.get("item")
     columns = table.columns if item is None else table.with_items(item).columns
-    votes = vote_columns(columns, named)
-    unnamed = table.row_names is not None and not table.index_columns and not table.numbers_rows
-    return replace(votes, item="item") if votes is not None and votes.item is None and unnamed else votes
-
-
-def vote_columns(columns: Strings, named: Mapping[str, MaybeText] = MappingProxyType({})) -> Votes | None:
-    """The columns of votes, those that are named and the others by their names; None where there are none."""
     lower = {name.strip().lower(): name for name in reversed(columns)}
     roles = {}
     for role, names in VOTE_COLUMNS.items():
         said = named.get(role)
-        if said is not None and role in SIDES:
-            one_of(said, tuple(columns), f"column of {role}")
-        roles[role] = said if said is not None else next((lower[name] for name in names.split() if name in lower), None)
+        found = [lower[name] for name in names.split() if name in lower]
+        roles[role] = said if said is not None or not found else found[0]
     left = roles["left"]
     right = roles["right"]
-    for pair in VOTE_PAIRS.splitlines():
-        first, second = pair.split()
-        if left is None and right is None and first in lower and second in lower:
-            left = lower[first]
-            right = lower[second]
     if left is None or right is None:
         return None
     winner = roles["winner"]
-    flags: Texts = ()
-    if winner is None and all(name in lower for name in FLAGS):
-        flags = tuple(lower[name] for name in FLAGS)
+    games: list[Texts] = []
     if left.lower().startswith("chosen"):
         winner = named.get("winner")
-    elif winner is None and not flags:
+    elif winner is None and lower.keys() >= {*FLAGS}:
+        games.append(tuple([lower[name] for name in FLAGS]))
+    elif winner is None:
         return None
+    if winner is not None:
+        games.append((winner,))
+        if winner.lower() == "g1_winner" and "g2_winner" in lower:
+            games.append((lower["g2_winner"],))
     for role, said in named.items():
         if said is not None:
             one_of(said, tuple(columns), f"column of {role}")
-    swapped = lower.get("g2_winner") if str(winner).lower() == "g1_winner" else None
-    return Votes(left, right, winner, roles["item"], roles["annotator"], swapped, roles["group"], flags=flags)
+    item = roles["item"]
+    if item is None and table.row_names is not None and not table.index_columns and not table.numbers_rows:
+        item = "item"  # an index without a name
+    return Votes(left, right, tuple(games), item, roles["annotator"], roles["group"])

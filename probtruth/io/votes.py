@@ -1,7 +1,8 @@
 """Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -26,29 +27,65 @@ from probtruth.types.index import positions, sort_names
 from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
-FAILED, BLANK = 2, 3  # A judgement that a tool marks as an error, and none: both are left out
+# A vote that both are bad, which is a tie; a judgement that a tool marks as an error, and none, which are left out
+BAD, FAILED, BLANK = 2, 3, 4
+UNKNOWN = 5
 PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
-BOTH_BAD = ["tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)"]
-# What the winner's cell may say, in lower case
-LEFT_WON = ["model_a", "a", "left", "model_1", "first", "win", "[[a]]", "a>b", "a>>b", "[[a>b]]", "[[a>>b]]"]
-RIGHT_WON = [
-    "model_b",
-    "b",
-    "right",
-    "model_2",
-    "second",
-    "loss",
-    "lose",
-    "[[b]]",
-    "b>a",
-    "b>>a",
-    "[[b>a]]",
-    "[[b>>a]]",
-]
-TIED = ["tie", "draw", "both", "equal", "same", "neither", "[[c]]", "a=b", "[[a=b]]", *BOTH_BAD]
-NUMBERS = {"1": LEFT, "1.0": LEFT, "2": RIGHT, "2.0": RIGHT, "1.5": TIE, "0": TIE, "0.0": TIE}  # as AlpacaEval's
-ANSWERS = {"error": FAILED, "": BLANK, **NUMBERS}
-ANSWERS |= dict.fromkeys(LEFT_WON, LEFT) | dict.fromkeys(RIGHT_WON, RIGHT) | dict.fromkeys(TIED, TIE)
+# What the winner's cells may say, in lower case; numbers are AlpacaEval's
+ANSWERS = {
+    LEFT: [
+        "model_a",
+        "a",
+        "left",
+        "model_1",
+        "first",
+        "win",
+        "[[a]]",
+        "a>b",
+        "[[a>b]]",
+        "1",
+        "1 0 0",
+        "true false false",
+    ],
+    RIGHT: [
+        "model_b",
+        "b",
+        "right",
+        "model_2",
+        "second",
+        "loss",
+        "lose",
+        "[[b]]",
+        "b>a",
+        "[[b>a]]",
+        "2",
+        "0 1 0",
+        "false true false",
+    ],
+    TIE: [
+        "tie",
+        "draw",
+        "both",
+        "equal",
+        "same",
+        "neither",
+        "[[c]]",
+        "a=b",
+        "[[a=b]]",
+        "1.5",
+        "0",
+        "0 0 1",
+        "false false true",
+    ],
+    BAD: ["tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)"],
+    FAILED: ["error"],
+    BLANK: [""],
+}
+NOTES = {
+    BAD: ("vote", "that both are bad count as ties"),
+    FAILED: ("judgement", "marked as an error left out"),
+    BLANK: ("vote", "without a winner left out"),
+}
 
 
 def read_votes(
@@ -160,42 +197,35 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     if not n_rows:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
     columns = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
-    sides, names = frames.coded(frames.by_value(polars.concat([column.alias("model") for column in columns])))
-    models = sort_names(names)
+    names = frames.by_value(polars.concat(columns))
+    sides, models, _ = _in_order(*frames.coded(names))  # the left one of every row, then the right one
     if len(models) < 2:
         raise InputError(f"one model only ({shortlist(models)})", "two at least", "Add votes.", source.name)
-    sides = positions(models, names)[sides]  # the left one of every row, then the right one
     opposite = np.roll(sides, n_rows)
     if (sides == opposite).any():
         row = int((sides == opposite).argmax())
         problem = f"a vote on {quote(models[sides[row]])} against itself"
         raise InputError(problem, "two different models", "Leave the row out.", source.at(row, kind.right))
-    pairs = [(models[first], models[second]) for first, second in zip(sides, opposite, strict=True)][:n_rows]
+    games = [_outcomes(frame, columns, (sides, opposite), models, source) for columns in kind.games]
+    outcome = np.concatenate(games or [np.full(n_rows, LEFT)])
     notes = source.notes
-    outcome = np.full(n_rows, LEFT)  # of chosen and rejected ones
-    if kind.winner is not None:
-        outcome, both_bad = _outcomes(frame, kind.winner, pairs, source)
-        if both_bad:
-            notes += (f"{check.count(both_bad, 'vote')} that both are bad count as ties",)
-    if kind.flags:
-        outcome = _flagged(frame, kind.flags, source)
-    if kind.swapped is not None:  # a second game of each row, with the sides exchanged
-        again, _ = _outcomes(frame, kind.swapped, pairs, source)
-        outcome = np.concatenate([outcome, np.where(again >= FAILED, again, -again)])
-    for code, what, why in ((FAILED, "judgement", "marked as an error"), (BLANK, "vote", "without a winner")):
-        n_out = int((outcome == code).sum())
-        if n_out:
-            notes += (f"{check.count(n_out, what)} {why} left out",)
-    votes = np.flatnonzero(outcome < FAILED)
+    for code, (what, said) in NOTES.items():
+        n_such = int((outcome == code).sum())
+        if n_such:
+            notes += (f"{check.count(n_such, what)} {said}",)
+    outcome[outcome == BAD] = TIE
+    votes = np.flatnonzero(outcome < BAD)
     if not len(votes):
         raise InputError("no vote with a winner", "at least one vote", "Check it.", source.name)
+    turned = np.where(votes < n_rows, 1, -1)  # in a second game
     rows = votes % n_rows
+    source_of_votes = source.of_rows(rows.tolist())
     lists = polars.col(polars.List(polars.String))  # a judge and its prompt, as MT-bench has them
     chosen = frame[rows].with_columns(lists.list.join(" "))
     coded = {"item": frames.coded(polars.Series(rows))}
     for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
         if column is not None:
-            coded[role] = frames.encode(chosen, column, source.of_rows(rows.tolist()), role)
+            coded[role] = frames.encode(chosen, column, source_of_votes, role)
     item, items, order = _in_order(*coded["item"])
     annotator, annotators, _ = _in_order(*coded["annotator"]) if "annotator" in coded else (None, (), None)
     covariates = {}
@@ -205,24 +235,23 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         if infinite.any():
             row = int(infinite.argmax())
             raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
-        covariates[name] = np.concatenate([values, -values])[votes]
-    found = [kind.item, kind.left, kind.right, kind.winner, *kind.flags, kind.swapped, kind.annotator, kind.group]
-    found += kind.covariates
+        covariates[name] = turned * values[rows]
+    found = [kind.item, kind.left, kind.right, *chain(*kind.games), kind.annotator, kind.group, *kind.covariates]
     notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
     return Votes(
-        item,
-        sides[votes],
-        opposite[votes],
-        outcome[votes],
-        models,
-        items,
-        annotator,
-        annotators,
-        kind.item is not None,
-        kind.winner is not None or bool(kind.flags),
-        notes,
-        covariates,
-        partition_of("group", coded, order, source.of_rows(rows.tolist()), {"group": str(kind.group)}),
+        item=item,
+        left=sides[votes],
+        right=opposite[votes],
+        outcome=turned * outcome[votes],
+        models=models,
+        items=items,
+        annotator=annotator,
+        annotators=annotators,
+        prompts_named=kind.item is not None,
+        placed=bool(kind.games),
+        notes=notes,
+        covariates=covariates,
+        groups=partition_of("group", coded, order, source_of_votes, {"group": str(kind.group)}),
     )
 
 
@@ -233,42 +262,34 @@ def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, Int[np.nd
     return place[codes], ordered, np.argsort(place)
 
 
-def _flagged(frame: polars.DataFrame, columns: Strings, source: Source) -> RowInts:
-    """Who won each vote, by a column of 0 and 1 for the left one, the right one and a tie."""
-    flags = np.stack([frame_numbers.numbers(frame, name, source, "winner") for name in columns])
-    fits = ((flags == 0) | (flags == 1)).all(0) & (flags.sum(0) == 1)
-    if not fits.all():
-        row = int(fits.argmin())
-        cells = shortlist([f"{cell:g}" for cell in flags[:, row]])
-        raise InputError(
-            f"{cells} in {shortlist(columns)}", "1 in one of them, 0 in the others", "Check the row.", source.at(row)
-        )
-    return np.array([LEFT, RIGHT, TIE])[flags.argmax(0)]
-
-
 def _outcomes(
-    frame: polars.DataFrame, column: str, pairs: Sequence[tuple[str, str]], source: Source
-) -> tuple[RowInts, int]:
-    """Who won each vote, and of how many it was said that both are bad."""
-    cells = frames.text(frames.flat(frame, column, source, "winner")).fill_null("").str.strip_chars()
-    models = {model for pair in pairs for model in pair}
-    numbers = cells.str.strip_suffix(".0")  # a blank makes pandas' integers floats
-    zeros = numbers == "0"
-    distinct = {*numbers}
-    if zeros.any() and not distinct & models and (column.lower() != PREFERENCE or distinct == {"0", "1"}):
+    frame: polars.DataFrame, columns: Texts, sides: tuple[RowInts, RowInts], models: Texts, source: Source
+) -> RowInts:
+    """Who won each vote by what the cells say, the name of a model or another answer."""
+    first, second = (side[: frame.height] for side in sides)
+    cells = [
+        frames.text(frames.flat(frame, name, source, "winner")).fill_null("").str.strip_chars() for name in columns
+    ]
+    said = polars.select(polars.concat_str(cells, separator=" ")).to_series()
+    number = said.str.replace_all("[.]0( |$)", "$1")  # a blank makes pandas' integers floats
+    names = polars.Series(models)
+    winner = frames.positions(number, names)
+    winner = np.where(winner < 0, frames.positions(said, names), winner)
+    distinct = {*number}
+    if "0" in distinct and (winner < 0).all() and (columns[0].lower() != PREFERENCE or distinct == {"0", "1"}):
         raise InputError(
             "the winner 0",
             "1, 2, and 1.5 for ties",
             "Write model_a, model_b or tie: 0 may be the other model, the first of three codes, or a tie.",
-            source.at(zeros.arg_max(), column),
+            source.at((number == "0").arg_max(), columns[0]),
         )
-    outcome = np.zeros(len(cells), np.int64)
-    for row, (said, number, (first, second)) in enumerate(zip(cells, numbers, pairs, strict=True)):
-        model = number if number in models else said
-        answers = {first: LEFT, second: RIGHT} if model in models else ANSWERS
-        found = answers.get(model if model in models else said.lower())
-        if found is None:
-            what = f"the winner {quote(said)} of a vote on {quote(first)} and {quote(second)}"
-            raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, column))
-        outcome[row] = found
-    return outcome, int(cells.str.to_lowercase().is_in(BOTH_BAD).sum())
+    code_of = {word: code for code, words in ANSWERS.items() for word in words}
+    answer = number.str.to_lowercase().str.replace_all(">>", ">", literal=True)
+    codes = answer.replace_strict(code_of, default=UNKNOWN, return_dtype=polars.Int64).to_numpy()
+    outcome = np.select([winner == first, winner == second, winner < 0], [LEFT, RIGHT, codes], UNKNOWN)
+    if (outcome == UNKNOWN).any():
+        row = int((outcome == UNKNOWN).argmax())
+        pair = [quote(models[side[row]]) for side in (first, second)]
+        what = f"the winner {quote(said[row])} of a vote on {' and '.join(pair)}"
+        raise InputError(what, "one of the two models, or tie", "Check the row.", source.at(row, columns[0]))
+    return outcome

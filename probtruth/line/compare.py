@@ -15,7 +15,7 @@ from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.options import checked_options, in_numbers
 from probtruth.comparison.people import by_people
 from probtruth.comparison.results.assemble import assemble
-from probtruth.comparison.votes.annotators import covariates_from_draws, from_draws, from_fit, sentences
+from probtruth.comparison.votes.annotators import ends_of, from_draws, from_fit, of_covariates, sentences
 from probtruth.comparison.votes.votes import by_group, estimate_of_votes
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
@@ -206,7 +206,7 @@ def compare_votes(
         estimate, post, difference_at, sites = draw_votes(votes, estimate, options.seed)
         if "of_attention" in sites:
             annotators = from_draws(votes, sites)
-        covariates = covariates_from_draws(votes, sites)
+        covariates = of_covariates(votes.covariates, ends_of(np.concatenate(sites["slopes"])))
     options = replace(options, rope=None if points is None else difference_at(points))
     found = conclude(estimate, options) if post is None else assemble(estimate, post, options)
     settings = {

@@ -11,10 +11,9 @@ from probtruth.comparison.compare import compare, conclude
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
 from probtruth.comparison.estimation.design import pair_rows_of
-from probtruth.comparison.estimation.estimate import Estimate, joined_df
+from probtruth.comparison.estimation.estimate import Estimate, Part, joined_df
 from probtruth.comparison.estimation.fixed_items import fixed_variance
 from probtruth.comparison.options import checked_options
-from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.sources import of_scores
 from probtruth.comparison.votes.votes import estimate_of_votes
 from probtruth.errors import InputError, PosteriorError
@@ -208,41 +207,41 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
 def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
     estimate, fit, _ = estimate_of_votes(votes)
-    names = estimate.names
-    if a is None and b is None and len(names) > 2:
-        a, b = leading_pair(conclude(estimate, checked_options(engine="exact", seed=0)).ranks)
-    a, b = two_models(names, a, b)
-    first = names.index(check.one_of(a, names, "model"))
-    second = names.index(check.one_of(b, names, "model"))
-    pair = sorted((first, second))
-    (row,) = len(names) + pair_rows_of(np.array([pair]), len(names))
-    difference = float(estimate.mean[second, 0] - estimate.mean[first, 0])  # of losses
-    if math.isnan(estimate.mean[row, 0]):
-        raise InputError(f"{a!r} and {b!r}: {estimate.about.unknown}", "two that votes connect", "Name others.")
-    slope = fit.preference.slope(difference)  # from log-odds to shares of votes
-    interval = margins(estimate)[row].interval()
-    low, high = fit.preference.at(np.array(interval)).tolist()
+    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
+    if a is None and b is None and estimate.n_models > 2:
+        a, b = leading_pair(comparison.ranks)
+    names = two_models(estimate.names, a, b)
+    pair = sorted([estimate.names.index(check.one_of(name, estimate.names, "model")) for name in names])
+    row = estimate.n_models + pair_rows_of(np.array([pair]), estimate.n_models)
+    found = comparison.pair(*names)
+    log_odds = np.array([found.difference, found.low, found.high], np.float64)
+    share, low, high = fit.preference.at(log_odds).tolist()
+    if math.isnan(share):
+        problem = f"{names[0]!r} and {names[1]!r}: {estimate.about.unknown}"
+        raise InputError(problem, "two that votes connect", "Name others.")
+    slope = fit.preference.slope(log_odds[0])  # from log-odds to shares of votes
     chance = estimate.within["votes"](*pair) or 0.0
-    of_items = float(estimate.items.variance[row, 0]) - chance
     n_items = len(votes.items)
-    panel = None
-    shared = 0.0
-    if estimate.shared is not None:
-        part = estimate.parts[estimate.shared]
-        panel = float(part.df[row, 0]) + 1
-        shared = float(part.variance[row, 0]) * panel
+    n_votes = len(votes.outcome)
+
+    def of_shares(part: Part) -> float:
+        return slope**2 * float(part.variance[row].item())
+
     pilot = Pilot(
-        a=a,
-        b=b,
+        *names,
         higher_is_better=True,
-        design=Design(n_items, len(votes.outcome) / n_items, None, panel if shared else None, True),
-        difference=float(fit.preference.at(difference)) - 0.5,
-        error=slope * math.sqrt(float(estimate.total().variance[row, 0])),
-        items=slope**2 * of_items * n_items,
+        design=Design(n_items, n_votes / n_items, again=True),
+        difference=share - 0.5,
+        error=math.sqrt(of_shares(estimate.total())),
+        items=(of_shares(estimate.items) - slope**2 * chance) * n_items,
         answer="annotator",
-        noise=slope**2 * chance * len(votes.outcome),
-        shared=slope**2 * shared if shared else None,
+        noise=slope**2 * chance * n_votes,
     )
+    annotators = estimate.parts.get("annotators")
+    if annotators is not None and of_shares(annotators) > 0:
+        panel = float(annotators.df[row].item()) + 1
+        design = replace(pilot.design, n_panel=panel)
+        pilot = replace(pilot, design=design, shared=of_shares(annotators) * panel)
     return replace(pilot, stretch=(high - low) / (2 * pilot.half_width(pilot.design)))
 
 

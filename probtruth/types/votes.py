@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 
 from probtruth import check
 from probtruth.check import Texts
+from probtruth.kernels.arrays import ratio
 from probtruth.types.score_rows import Partition
 from probtruth.types.shown import Brief
 
@@ -40,18 +41,15 @@ class Votes(Brief):
     @property
     def standardised(self) -> Float[np.ndarray, "vote covariate"]:
         """The covariates in units of their root mean square: 0 stays where answers are alike."""
-        columns = np.zeros((len(self.outcome), len(self.covariates)))
-        for at, values in enumerate(self.covariates.values()):
-            size = np.sqrt(np.square(values).mean())
-            columns[:, at] = values / size if size > 0 else 0.0
-        return columns
+        columns = np.reshape([*self.covariates.values()], (len(self.covariates), len(self.outcome)))
+        size = np.sqrt(np.square(columns).mean(1, keepdims=True))
+        return ratio(columns, size).T
 
     def __repr__(self) -> str:
         """The numbers of votes, models, prompts and annotators."""
-        what = f"{check.count(len(self.outcome), 'vote')} on {check.count(len(self.models), 'model')}"
+        said = [f"{check.count(len(self.outcome), 'vote')} on {check.count(len(self.models), 'model')}"]
         if self.prompts_named:
-            what += f", {check.count(len(self.items), 'prompt')}"
+            said.append(check.count(len(self.items), "prompt"))
         if self.annotator is not None:
-            what += f", {check.count(len(self.annotators), 'annotator')}"
-        ties = float((self.outcome == 0).mean()) if len(self.outcome) else 0.0
-        return f"Votes: {what}, {ties:.0%} ties"
+            said.append(check.count(len(self.annotators), "annotator"))
+        return f"Votes: {', '.join(said)}, {(self.outcome == 0).mean():.0%} ties"

@@ -10,7 +10,7 @@ where all groups share it.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -154,7 +154,7 @@ class About:
     unknown: str = "nothing in the data connects the two models"  # why a row is NaN
     outcomes: Outcomes | None = None
     range: tuple[float, float] | None = None
-    preference: Callable[[Pair], tuple[float, float, float]] | None = None  # of votes: P(a preferred), its interval
+    preference: Callable[[Pair], Sequence[float]] | None = None  # of votes: P(a preferred), its interval
     curve: Curve | None = None
 
     @property

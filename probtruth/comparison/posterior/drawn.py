@@ -20,7 +20,7 @@ from probtruth.comparison.posterior.groups import (
 )
 from probtruth.comparison.posterior.margin import Mixture
 from probtruth.comparison.posterior.program import integrated, program
-from probtruth.inference.diagnostics import MAX_RHAT, MIN_ESS, convergence, mean_with_error
+from probtruth.inference.diagnostics import convergence, mean_with_error, passes
 from probtruth.inference.nuts import Draws, sample
 from probtruth.kernels.shapes import DrawStep, StepFloats, StepStep
 
@@ -89,15 +89,20 @@ def headline(
     draws = sample(program, data, options.seed, draws=options.draws, chains=CHAINS)
     difference = draws.sites["difference"]  # chain, draw, step
     standardised = difference - mean
-    max_mcse = 0.0
-    end_mcse = 0.0
-    for step in range(len(centre)):
-        below = difference[..., step] < 0
-        _, of_probability = mean_with_error(below * 1.0)
-        max_mcse = max(max_mcse, of_probability)
-        end_mcse = max(end_mcse, end_error(standardised[..., step]))
+    max_mcse, end_mcse = largest_errors(difference)
     run = Run([draws], max_mcse, end_mcse, [_convergence(draws)])
     return run, standardised.reshape(-1, len(centre))
+
+
+def largest_errors(differences: Float[np.ndarray, "chain draw row"]) -> tuple[float, float]:
+    """The Monte Carlo errors of a probability, and of an interval's end in its widths, of the row with the largest."""
+    of_probability = 0.0
+    of_end = 0.0
+    for draws in np.moveaxis(differences, -1, 0):
+        _, error = mean_with_error((draws < 0) * 1.0)
+        of_probability = max(of_probability, error)
+        of_end = max(of_end, end_error(draws))
+    return of_probability, of_end
 
 
 def end_error(draws: Float[np.ndarray, "chain draw"]) -> float:
@@ -151,16 +156,15 @@ def _draw_pair(population: Population, pair: int, options: Options) -> tuple[Dra
     found = []
 
     def enough(run: Draws) -> bool:
-        rhat, ess = _convergence(run)
-        passes = rhat <= MAX_RHAT and ess >= MIN_ESS
-        if not passes and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
+        mixed = passes(*_convergence(run))
+        if not mixed and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
             return False
         posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
         shown = [posterior.mixture(), posterior.mixture(new_group=True), *posterior.of_groups()]
         errors = [mixture_errors(mixture) for mixture in shown]
         probability_error, end = np.max(errors, axis=0).tolist()
         found.append((posterior, probability_error, end))
-        return passes and end <= END_ERROR
+        return mixed and end <= END_ERROR
 
     run = sample(
         integrated,

@@ -1,9 +1,10 @@
 """How each annotator votes: attention to what strengths say, ties, and the side, from the fit or from draws."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from scipy.special import betaincinv, ndtri
 
 from probtruth import check
@@ -14,7 +15,18 @@ from probtruth.types.comparison import Row
 
 RANDOM = 0.5  # An annotator whose attention is surely below this is said to vote at random, or nearly so
 ENDS = (0.025, 0.975)
-Ends = Float[np.ndarray, "end annotator"]  # A value and its 95% interval
+COLUMNS = (
+    "attention",
+    "attention_low",
+    "attention_high",
+    "ties",
+    "ties_low",
+    "ties_high",
+    "left",
+    "left_low",
+    "left_high",
+)
+Ends = Float[np.ndarray, "end column"]  # Values and their 95% intervals
 
 
 def from_fit(votes: Votes, fit: Fit) -> list[Row]:
@@ -29,41 +41,41 @@ def from_fit(votes: Votes, fit: Fit) -> list[Row]:
     def total(of_votes: np.ndarray) -> Float[np.ndarray, " annotator"]:
         return np.bincount(annotator, of_votes, len(votes.annotators))
 
+    def share(of_votes: np.ndarray) -> Ends:
+        number = total(of_votes)
+        low, high = betaincinv(number + 0.5, n_votes - number + 0.5, np.array(ENDS)[:, None])  # Jeffreys' interval
+        return np.stack([number / n_votes, low, high])
+
     with np.errstate(invalid="ignore", divide="ignore"):
         centred = expected.mean - (total(expected.mean) / n_votes)[annotator]
         square = total(np.square(centred))
         slope = total(centred * outcome) / square
         error = np.sqrt(total(np.square(centred) * expected.variance)) / square
-        attention = slope + np.array([[0.0], ndtri(ENDS[:1]), ndtri(ENDS[1:])]) * error
-        ties = _shares(total(outcome == 0), n_votes)
-        left = _shares(total(outcome + 0.5), n_votes)
-    return _rows(votes, n_votes, attention, ties, left)
+        attention = slope + np.outer([0.0, *ndtri(ENDS)], error)
+        return _rows(votes, attention, share(outcome == 0), share(outcome + 0.5))
 
 
 def from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
     """Attention is that of the program, 1 for the typical annotator; shares are those between equal answers."""
-    assert votes.annotator is not None
-    n_annotators = len(votes.annotators)
-    attention = np.exp(sites["effects_of_attention"].reshape(-1, n_annotators))
-    weight = np.exp(sites["log_ties"].reshape(-1, 1) + sites["effects_of_ties"].reshape(-1, n_annotators))
+
+    def effects(name: str) -> Float[np.ndarray, "draw annotator"]:
+        return sites[f"effects_of_{name}"].reshape(-1, len(votes.annotators))
+
+    weight = np.exp(sites["log_ties"].reshape(-1, 1) + effects("ties"))
     side = np.zeros((1, 1))
     if "side" in sites:
-        side = sites["side"].reshape(-1, 1) + sites["effects_of_sides"].reshape(-1, n_annotators)
+        side = sites["side"].reshape(-1, 1) + effects("sides")
     total = weight + 2 * np.cosh(side / 2)
-    ties = weight / total
     left = 0.5 + np.sinh(side / 2) / total
-    n_votes = np.bincount(votes.annotator, minlength=len(votes.annotators))
-    return _rows(votes, n_votes, _of(attention), _of(ties), _of(left))
+    return _rows(votes, ends_of(np.exp(effects("attention"))), ends_of(weight / total), ends_of(left))
 
 
-def covariates_from_draws(votes: Votes, sites: Mapping[str, np.ndarray]) -> list[Row]:
-    """What each covariate adds to the log-odds, in units of its spread."""
-    slopes = _of(np.concatenate(sites["slopes"]))
-    names = ("effect", "low", "high")
-    return [
-        {"covariate": name, **dict(zip(names, row, strict=True))}
-        for name, row in zip(votes.covariates, slopes.T.tolist(), strict=True)
-    ]
+def of_covariates(names: Iterable[str], ends: Ends) -> list[Row]:
+    """What each covariate adds to the log-odds, in units of its root mean square, with its 95% interval."""
+    rows: list[Row] = []
+    for name, (effect, low, high) in zip(names, ends.T.tolist(), strict=True):
+        rows.append({"covariate": name, "effect": effect, "low": low, "high": high})
+    return rows
 
 
 def sentences(rows: Sequence[Row]) -> list[str]:
@@ -71,32 +83,24 @@ def sentences(rows: Sequence[Row]) -> list[str]:
     found = [str(row["annotator"]) for row in rows if row["at_random"]]
     if not found:
         return []
-    one = len(found) == 1
     return [
-        f"{check.count(len(found), 'annotator')} {'votes' if one else 'vote'} at random, or nearly so: "
-        f"{check.shortlist(found, 5)} (attention surely below {RANDOM}; 1 is as the strengths say)"
+        f"votes at random, or nearly so, by {check.count(len(found), 'annotator')}: {check.shortlist(found, 5)} "
+        f"(attention surely below {RANDOM}; 1 is as the strengths say)"
     ]
 
 
-def _rows(votes: Votes, n_votes: Int[np.ndarray, " annotator"], attention: Ends, ties: Ends, left: Ends) -> list[Row]:
+def _rows(votes: Votes, attention: Ends, ties: Ends, left: Ends) -> list[Row]:
     rows: list[Row] = []
-    for at, name in enumerate(votes.annotators):
-        if not n_votes[at]:
-            continue
-        row: dict[str, object] = {"annotator": name, "n_votes": int(n_votes[at])}
-        for what, values in (("attention", attention), ("ties", ties), ("left", left)):
-            for end, value in zip(("", "_low", "_high"), values[:, at].tolist(), strict=True):
-                row[what + end] = value if np.isfinite(value) else None
-        row["at_random"] = bool(attention[2, at] < RANDOM)
-        rows.append(row)
+    counts = np.zeros(0) if votes.annotator is None else np.bincount(votes.annotator)
+    ends = np.concatenate([attention, ties, left])
+    for name, n_votes, values in zip(votes.annotators, counts.tolist(), ends.T.tolist(), strict=False):
+        if n_votes:
+            row: dict[str, object] = {"annotator": name, "n_votes": n_votes}
+            for column, value in zip(COLUMNS, values, strict=True):
+                row[column] = value if math.isfinite(value) else None
+            rows.append({**row, "at_random": values[2] < RANDOM})
     return rows
 
 
-def _shares(number: Float[np.ndarray, " annotator"], of: Int[np.ndarray, " annotator"]) -> Ends:
-    """Shares with Jeffreys' intervals."""
-    low, high = betaincinv(number + 0.5, of - number + 0.5, np.array(ENDS)[:, None])
-    return np.stack([number / of, low, high])
-
-
-def _of(draws: Float[np.ndarray, "draw annotator"]) -> Ends:
+def ends_of(draws: Float[np.ndarray, "draw annotator"]) -> Ends:
     return np.asarray(np.quantile(draws, [0.5, *ENDS], axis=0))

@@ -21,6 +21,7 @@ CLOSE = 1e-11  # The last step of the fit
 SOLVED = 1e-11  # Eigenvalues of the information below this share of the largest are 0
 UNDECIDED = 16.0  # Votes, as it were, that say that the side does not matter, where every pair stands both ways round
 SLOPES = 1.0  # Precision of the prior of what a covariate adds, as in the program
+NO_TIES = -700.0  # Logarithm of the weight of a tie where there are none
 LEAST_EVEN = 1e-6  # Added to the squared balance of sides, by which these votes are divided
 
 PerVote = Float[np.ndarray, " vote"]
@@ -28,28 +29,32 @@ PerVote = Float[np.ndarray, " vote"]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """The ordered pairs of models that votes are on, how many each has, and its share of both orders."""
+    """The pairs that votes are on, first with the lower one on the left, then all of them the other way round."""
 
     left: Int[np.ndarray, " pair"]
     right: Int[np.ndarray, " pair"]
     size: Int[np.ndarray, " pair"]
-    share: Float[np.ndarray, " pair"]
     of_vote: Int[np.ndarray, " vote"]
 
     @classmethod
-    def of(cls, votes: Votes) -> "Pairs":
-        n_models = len(votes.models)
-        stood, of_vote, size = np.unique(votes.left * n_models + votes.right, return_inverse=True, return_counts=True)
-        left, right = np.divmod(stood, n_models)
-        both = np.minimum(left, right) * n_models + np.maximum(left, right)
-        _, of_pair = np.unique(both, return_inverse=True)
-        return cls(left, right, size, size / np.bincount(of_pair, size)[of_pair], of_vote)
+    def of(cls, left: Int[np.ndarray, " vote"], right: Int[np.ndarray, " vote"]) -> "Pairs":
+        upper = np.maximum(left, right)
+        n_models = int(upper.max()) + 1
+        both, of_vote = np.unique(np.minimum(left, right) * n_models + upper, return_inverse=True)
+        first, second = np.divmod(both, n_models)
+        of_vote = of_vote + len(first) * (left > right)
+        size = np.bincount(of_vote, minlength=2 * len(first))
+        return cls(np.append(first, second), np.append(second, first), size, of_vote)
+
+    @property
+    def turned(self) -> Int[np.ndarray, " pair"]:
+        """The size of each the other way round."""
+        return np.roll(self.size, len(self.size) // 2)
 
     @property
     def balance(self) -> float:
         """How evenly the pairs stand both ways round, from 0 to 1."""
-        even = np.minimum(1.0, (1 - self.share) / self.share)
-        return float((self.size * even).sum() / self.size.sum())
+        return float(np.minimum(self.size, self.turned).sum() / self.size.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,37 +81,34 @@ class Fit:
     @classmethod
     def of(cls, votes: Votes, added: float = HALF) -> "Fit":
         n_models = len(votes.models)
-        pairs = Pairs.of(votes)
-        left = np.concatenate([votes.left, pairs.left, pairs.left])
-        right = np.concatenate([votes.right, pairs.right, pairs.right])
-        won = np.ones_like(pairs.left)
-        outcome = np.concatenate([votes.outcome, won, -won])
-        weight = np.concatenate([np.ones(len(votes.outcome)), np.tile(added * pairs.share, 2)])
+        n_votes = len(votes.outcome)
+        pairs = Pairs.of(votes.left, votes.right)
+        n_ways = len(pairs.size)
+        pair = np.append(pairs.of_vote, np.tile(np.arange(n_ways), 2))
+        outcome = np.append(votes.outcome, np.repeat([1, -1], n_ways))
+        half = added * pairs.size / (pairs.size + pairs.turned)
+        weight = np.append(np.ones(n_votes), np.tile(half, 2))
         even = pairs.balance if votes.placed else 0.0
-        given = np.zeros((len(left), len(votes.covariates)))
-        given[: len(votes.outcome)] = votes.standardised
+        given = np.zeros((len(pair), len(votes.covariates)))
+        given[:n_votes] = votes.standardised
         of_model = csr_matrix(np.eye(n_models))
-        side = np.full((len(left), 1), float(even > 0))
-        contrast = hstack([of_model[left] - of_model[right], given, side], "csr")
-        n_parameters = contrast.shape[1] + 1
-        met = csr_matrix((pairs.size, (pairs.left, pairs.right)), (n_models, n_models))
-        _, of_set = connected_components(met, directed=False)
-        prior = np.zeros(n_parameters)
+        of_pair = of_model[pairs.left] - of_model[pairs.right]
+        side = np.full((len(pair), 1), float(even > 0))
+        contrast = hstack([of_pair[pair], given, side], "csr")
+        _, of_set = connected_components(of_pair.T @ of_pair, directed=False)
+        prior = np.zeros(contrast.shape[1] + 1)
         prior[n_models:-2] = SLOPES
         # votes of a model against itself, as it were, that say that sides do not matter
-        prior[-2] = UNDECIDED / 4 / (even**2 + LEAST_EVEN) if even > 0 else 0.0
+        prior[-2] = UNDECIDED / 4 / (even**2 + LEAST_EVEN)
         tied = outcome == 0
-        n_tied = float(weight @ tied)
-        value = np.zeros(n_parameters)
-        value[-1] = -math.inf
-        if n_tied > 0:
-            value[-1] = math.log(2 * n_tied / (weight.sum() - n_tied))
+        value = np.zeros_like(prior)
+        if not tied.any():
+            value[-1] = NO_TIES
         for _ in range(STEPS):
             chances = Chances.of(contrast @ value[:-1], math.exp(value[-1]))
             beyond = outcome / 2 - chances.mean
             tied_beyond = tied - chances.tie
             scores = hstack([contrast.multiply(beyond[:, None]), tied_beyond[:, None]], "csr")
-            gradient = scores.T @ weight
             information = np.diag(prior)
             variance = weight * chances.variance
             of_strengths = contrast.T @ contrast.multiply(variance[:, None])
@@ -116,9 +118,8 @@ class Fit:
             information[:-1, -1] = with_ties
             information[-1, :-1] = with_ties
             information[-1, -1] = ties @ (1 - chances.tie)
-            gradient[:-1] -= prior[:-1] * value[:-1]
             inverse = np.linalg.pinv(information, rcond=SOLVED, hermitian=True)
-            step = inverse @ gradient
+            step = inverse @ (scores.T @ weight - prior * value)
             size = float(np.abs(step).max())
             value = value + step * min(1.0, 2.0 / max(size, CLOSE))  # a first step may be too long
             if size < CLOSE:
@@ -127,5 +128,5 @@ class Fit:
             raise PosteriorError("got votes to which no strengths were fitted. Hint: report this with the votes.")
         preference = Preference(math.exp(value[-1]), float(value[-2]))
         scores = csr_matrix(scores.multiply(np.sqrt(weight)[:, None]))
-        n = len(votes.outcome)
-        return cls(value[:-1], preference, inverse, of_set, scores, chances.mean[:n], chances.variance[:n], pairs)
+        mean = chances.mean[:n_votes]
+        return cls(value[:-1], preference, inverse, of_set, scores, mean, chances.variance[:n_votes], pairs)

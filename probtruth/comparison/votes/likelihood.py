@@ -16,6 +16,7 @@ import numpy as np
 
 STEPS = 60  # Newton's steps, far more than are needed
 CLOSE = 1e-8  # The last of them, in standard errors: its error is the square of that
+CERTAIN = 1000.0  # A difference at which nothing but the preferred model wins, as far as float64 can say
 NEAR = 1e-3  # Standard errors within which the likelihood is a normal's
 
 
@@ -64,8 +65,7 @@ class Preference:
 
         if points >= 0.5:
             return math.inf
-        most = 2 * math.log(2 * (1 + self.tie_weight) / (0.5 - points)) + 2 * abs(self.side)
-        return float(brentq(lambda difference: self.at(difference) - 0.5 - points, -1e-9, most))
+        return float(brentq(lambda difference: self.at(difference) - 0.5 - points, -1e-9, CERTAIN))
 
     def root(self, centre: float, scale: float, value: float) -> float:
         """The t of a value: the signed root of twice the logarithm of the likelihood ratio."""

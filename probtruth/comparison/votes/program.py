@@ -1,7 +1,5 @@
 """The NumPyro program that `compare` fits to votes under `engine="nuts"`."""
 
-from typing import Any, ClassVar
-
 import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
@@ -44,12 +42,12 @@ def program(
         pair: the pair of answers of each row, which is what votes with all in common say together.
         toward: 1 where the pair's first answer is the left one, else -1.
         annotator: who voted.
-        outcome: 1 where the left answer is preferred, 0 for a tie, -1 for the right one; None to draw votes.
+        outcome: 0 where the left answer is preferred, 1 for a tie, 2 for the right one; None to draw votes.
         count: how many votes.
         given: the covariates, left less right.
         model: whose each answer is.
-        models, answers, pairs, annotators: how many votes each of them has. There are no effects of answers with fewer
-            than two prompts, of annotators with fewer than two, and of pairs where there are none.
+        models, answers, pairs, annotators: one entry for each that has effects. There are no effects of answers with
+            fewer than two prompts, of annotators with fewer than two, and of pairs that no two votes share.
         sides: the standard deviation of the prior of s; empty where nothing says what stood left.
     """
     spread = _spread("spread", *STRENGTHS)
@@ -104,27 +102,19 @@ def _effects(name: str, votes: Int[Array, " effect"], prior: tuple[float, float]
     return jnp.asarray(numpyro.deterministic(f"effects_{name}", found))
 
 
-class Preference(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
-    """1, 0 or -1 with probabilities as exp(d/2) : weight of a tie : exp(-d/2); quicker than a categorical of these."""
-
-    arg_constraints: ClassVar[dict[str, Any]] = {}
-    support = dist.constraints.integer_interval(-1, 1)
+class Preference(dist.CategoricalLogits):  # type: ignore[misc]  # NumPyro has no types
+    """0, 1 or 2 with probabilities as exp(d/2) : weight of a tie : exp(-d/2), in half of a categorical's time."""
 
     def __init__(self, difference: Array, log_ties: Array, ties: Array) -> None:
         self.difference = difference
-        self.log_ties = log_ties
+        self.log_ties = jnp.broadcast_to(log_ties, difference.shape)
         self.ties = ties  # exp(log_ties), which a program takes once for each annotator
-        super().__init__(batch_shape=difference.shape)
+        super().__init__(jnp.stack([difference / 2, self.log_ties, -difference / 2], axis=-1))
 
     def log_prob(self, value: Array) -> Array:
         half = self.difference / 2
         size = jnp.abs(half)  # half of what the likelier model weighs, by which all is divided
         less = jnp.exp(-size)
         of_all = 1 + less * (less + self.ties)
-        of_value = value * half + jnp.where(value == 0, self.log_ties, 0.0)
+        of_value = (1 - value) * half + jnp.where(value == 1, self.log_ties, 0.0)
         return jnp.asarray(of_value - size - jnp.log(of_all))
-
-    def sample(self, key: Array, sample_shape: tuple[int, ...] = ()) -> Array:
-        log_ties = jnp.broadcast_to(self.log_ties, self.difference.shape)
-        logits = jnp.stack([self.difference / 2, log_ties, -self.difference / 2], axis=-1)
-        return jnp.asarray(1 - dist.Categorical(logits=logits).sample(key, sample_shape))

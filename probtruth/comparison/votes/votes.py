@@ -7,15 +7,17 @@ prompts of their own: they are what is left of the variance where one model wins
 Effective numbers of prompts and annotators come from the information of their votes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from scipy.special import stdtr
 
 from probtruth import check
-from probtruth.comparison.estimation.design import Design, effective, pair_rows_of, pairs_of, totals
+from probtruth.check import Texts
+from probtruth.comparison.estimation.design import Design, effective, pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import (
     MANY,
     About,
@@ -27,21 +29,20 @@ from probtruth.comparison.estimation.estimate import (
     rows_from_models,
 )
 from probtruth.comparison.posterior.margin import margins
-from probtruth.comparison.votes.fit import Fit
+from probtruth.comparison.votes.annotators import of_covariates
+from probtruth.comparison.votes.fit import Fit, Pairs
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import RowGroup
 from probtruth.types import Votes
 from probtruth.types.comparison import Row
 from probtruth.types.pairs import Pair
 
 FEW_ANNOTATORS = 5  # Effective annotators below which a note says so
 FEW_VOTES, FEW_PROMPTS = 10, 5  # A pair with fewer is not asked whether strengths explain it
-AT_ONCE = 64  # Rows of which the units are in memory at once
 CHANCE = 0.01  # Probability, over all pairs, of a deviation from the strengths that is said without a reason
 RULE = "strength (log-odds)"
 UNKNOWN = "no chain of votes connects the two models"
-
-PerRow = Float[np.ndarray, " row"]
 
 
 def by_group(votes: Votes, plan: Design) -> Votes:
@@ -54,164 +55,144 @@ def by_group(votes: Votes, plan: Design) -> Votes:
 def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimate, Fit, list[Row]]:
     """The estimate of the strengths, as losses, the fit, and what covariates add; `plan` has the prompts' groups."""
     plan = Design(np.array([len(votes.items)])) if plan is None else plan
-    grouped = by_group(votes, plan) if plan.grouped else votes
-    fit = Fit.of(grouped)
-    by_name = np.argsort(np.array(votes.models), kind="stable")
+    fit = Fit.of(by_group(votes, plan))
+    by_name = np.argsort(votes.models, kind="stable")
     n_models = len(by_name)
-    names = [votes.models[at] for at in by_name.tolist()]
-    places = [group * n_models + by_name for group in range(plan.n_groups)]
-    apart = fit.of_set[by_name]
-    for name, place in zip(plan.group_names, places, strict=True):
-        if plan.grouped and np.ptp(fit.of_set[place]):
-            hint = "Leave the group or the groups out, or compare the models that it has votes on."
-            raise InputError(f"group {check.quote(name)}: {UNKNOWN}", "votes in each group that connect all", hint)
-    notes = _notes(votes, fit)
+    places = by_name + n_models * np.arange(plan.n_groups)[:, None]  # of group and model, among the parameters
+    set_of = fit.of_set[places]
+    if plan.grouped:
+        for name, sets in zip(plan.group_names, set_of, strict=True):
+            if np.ptp(sets):
+                hint = "Leave the group or the groups out, or compare the models that it has votes on."
+                raise InputError(f"group {check.quote(name)}: {UNKNOWN}", "votes in each group that connect all", hint)
 
-    def preference(row: Pair) -> tuple[float, float, float]:
-        shares = fit.preference.at(np.array([row.difference, row.low, row.high])).tolist()
-        return shares[0], shares[1], shares[2]
+    def preference(row: Pair) -> list[float]:
+        return list(fit.preference.at(np.array([row.difference, row.low, row.high])).tolist())
 
+    losses = -fit.value[places]
+    means = plan.weights @ losses
     about = About(
         rule=RULE,
         higher_is_better=True,
         models=votes.models,
+        means=means[np.argsort(by_name)],
         over="new prompts like these",
         of_means=False,
-        notes=tuple(notes),
+        notes=(*_notes(votes, fit.of_set[:n_models]), *_unexplained(votes, fit)),
         unknown=UNKNOWN,
         preference=preference,
         curve=fit.preference,
     )
-    observed = Observed.of(grouped, fit)
-    chosen = np.eye(len(fit.inverse))[np.stack(places)]  # group, model, parameter
-    of_groups = [observed.estimate(names, one, observed.effective(one), about) for one in chosen]
-    whole = of_groups[0]
+    influence = Influence.of(votes, fit)
+    chosen = np.eye(len(fit.inverse))[places]  # group, model, parameter
+    over_groups = np.tensordot(plan.weights, chosen, 1)
+    chance = influence.chance(over_groups)
+    parts = influence.parts(over_groups)
     if plan.grouped:
-        mean_of = np.tensordot(plan.weights, chosen, 1)
-        whole = observed.estimate(names, mean_of, observed.effective(mean_of), about)
-    items = [one.items for one in of_groups]
-    columns = Part(
-        np.hstack([part.variance for part in items]),
-        np.hstack([part.third for part in items]),
-        np.hstack([part.df for part in items]),
-    )
-    mean = np.hstack([one.mean for one in of_groups])
+        of_groups = [influence.parts(one)["items"] for one in chosen]
+        variance = np.hstack([part.variance for part in of_groups])
+        df = np.hstack([part.df for part in of_groups])
+        parts["items"] = Part(variance, np.zeros_like(variance), df)
+    mean = rows_from_models(losses.T)
     first, second = pairs_of(np.arange(n_models)).T
-    mean[n_models:][apart[first] != apart[second]] = np.nan
-    estimate = replace(whole, mean=mean, parts={**whole.parts, "items": columns}, design=plan)
-    return estimate, fit, observed.covariates(list(votes.covariates))
+    mean[n_models:][set_of[0, first] != set_of[0, second]] = np.nan
+
+    def of_votes(a: int, b: int) -> float:
+        (place,) = n_models + pair_rows_of(np.array([[a, b]]), n_models)
+        return float(chance[place, 0])
+
+    estimate = Estimate(tuple(sorted(votes.models)), mean, parts, plan, about, within={"votes": of_votes})
+    return estimate, fit, influence.covariates(tuple(votes.covariates)) if votes.covariates else []
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """The scores of the fit by prompt and annotator together, and the votes of each pair by prompt and by annotator."""
+class Influence:
+    """The scores of the fit summed by prompt and, where there are several, by annotator and by both together."""
 
-    scores: csr_matrix  # of cell and parameter
-    item: Int[np.ndarray, " cell"]
-    annotator: Int[np.ndarray, " cell"] | None
     fit: Fit
-    votes: tuple[csr_matrix, ...]  # their variance, of pair and unit
+    scores: list[csr_matrix]  # of unit and parameter
+    votes: list[csr_matrix]  # their variance, of unit (a prompt; an annotator) and pair
 
     @classmethod
-    def of(cls, votes: Votes, fit: Fit) -> "Observed":
-        n_votes = len(votes.outcome)
-        n_rows = fit.scores.shape[0]
+    def of(cls, votes: Votes, fit: Fit) -> "Influence":
         units = [votes.item]
         if votes.annotator is not None and len(votes.annotators) > 1:
-            units.append(votes.annotator)
-        pair = fit.pairs.of_vote
-        by_unit = [csr_matrix((fit.variance, (pair, unit))) for unit in units]
-        # every half vote is a prompt and an annotator of its own
-        codes = [np.append(unit, unit.max() + 1 + np.arange(n_rows - n_votes)) for unit in units]
-        cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        of_cell = csr_matrix((np.ones(n_rows), (cell, np.arange(n_rows))))
-        return cls(of_cell @ fit.scores, cells[0], cells[1] if len(units) > 1 else None, fit, tuple(by_unit))
+            _, cell = np.unique(votes.item * len(votes.annotators) + votes.annotator, return_inverse=True)
+            units += [votes.annotator, cell]
+        n_rows = fit.scores.shape[0]
+        pairs = fit.pairs
+        scores = []
+        by_unit = []
+        for unit in units:
+            n_units = int(unit.max()) + 1
+            # every half vote is a prompt and an annotator of its own
+            codes = np.append(unit, n_units + np.arange(n_rows - len(unit)))
+            of_unit = csr_matrix((np.ones(n_rows), (codes, np.arange(n_rows))))
+            scores.append(of_unit @ fit.scores)
+            by_unit.append(csr_matrix((fit.variance, (unit, pairs.of_vote)), (n_units, len(pairs.size))))
+        return cls(fit, scores, by_unit[:2])
 
-    def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[PerRow]:
+    def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[RowGroup]:
         """The numbers of prompts and of annotators of like weight (Kish 1965), for each row."""
         pairs = self.fit.pairs
         rows = rows_from_models(chosen @ self.fit.inverse)
-        weight = np.square(rows[:, pairs.left] - rows[:, pairs.right] + rows[:, -2:-1])
-        found = []
-        for by_unit in self.votes:
-            with np.errstate(invalid="ignore"):  # NaN where nothing connects two models
-                blocks = [
-                    effective(weight[start : start + AT_ONCE] @ by_unit) for start in range(0, len(rows), AT_ONCE)
-                ]
-            found.append(np.fmax(np.concatenate(blocks), 1.0))
+        found = [np.empty((len(rows), 1)) for _ in self.votes]
+        with np.errstate(invalid="ignore"):  # NaN where nothing connects two models
+            for at, row in enumerate(rows):
+                weight = np.square(row[pairs.left] - row[pairs.right] + row[-2])
+                for number, by_unit in zip(found, self.votes, strict=True):
+                    number[at] = np.fmax(effective(by_unit @ weight), 1.0)
         return found
 
-    def covariates(self, names: list[str]) -> list[Row]:
-        """What each covariate adds to the log-odds, in units of its root mean square, with its 95% interval."""
-        if not names:
-            return []
-        first = len(self.fit.strength)
-        chosen = np.eye(len(self.fit.inverse))[first : first + len(names)]
-        counts = [np.full(len(rows_from_models(chosen)), float(by_unit.shape[1])) for by_unit in self.votes]
-        estimate = self.estimate(names, chosen, counts, About(rule=RULE, higher_is_better=True))
-        rows: list[Row] = []
-        for name, margin in zip(names, margins(estimate), strict=False):
-            low, high = margin.interval()
-            rows.append({"covariate": name, "effect": -margin.centre, "low": -high, "high": -low})
-        return rows
-
-    def estimate(
-        self,
-        names: list[str],
-        chosen: Float[np.ndarray, "model parameter"],
-        counts: list[PerRow],
-        about: About,
-    ) -> Estimate:
-        """That of the parameters which are the models' strengths, or of means of them; `counts` are of units."""
+    def power_sums(self, unit: int, chosen: Float[np.ndarray, "model parameter"]) -> tuple[RowGroup, RowGroup]:
         toward = chosen @ self.fit.inverse
-        influence = -(self.scores @ toward.T).T
-        # the variance of as many independent votes
-        covariance = toward @ chosen.T
-        first, second = pairs_of(np.arange(len(names))).T
-        own = covariance.diagonal()
-        chance = np.concatenate([own, own[first] + own[second] - 2 * covariance[first, second]])[:, None]
-        n_items, *n_annotators = counts
-        item_df = np.maximum(n_items - 1, 1.0)[:, None]
-        of_items = totals(influence, self.item, int(self.item.max()) + 1)
-        squares, _ = power_sums(of_items)
-        variance = np.maximum(squares * (item_df + 1) / item_df, chance)
-        df = joined_df(chance, np.full_like(chance, MANY), variance - chance, item_df)
-        parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(df, 1.0))}
-        if self.annotator is not None:
-            parts["annotators"] = self._of_annotators(influence, n_annotators[0][:, None] - 1)
-        level = -chosen[:, :-1] @ self.fit.value
+        return power_sums(-(self.scores[unit] @ toward.T).T)
 
-        def of_votes(a: int, b: int) -> float:
-            (place,) = pair_rows_of(np.array([[a, b]]), len(names))
-            return float(chance[len(names) + place, 0])
+    def chance(self, chosen: Float[np.ndarray, "model parameter"]) -> RowGroup:
+        """The variance of as many independent votes."""
+        rows = rows_from_models(chosen)
+        return np.asarray((rows @ self.fit.inverse * rows).sum(1, keepdims=True))
 
-        return Estimate(
-            tuple(names),
-            rows_from_models(level)[:, None],
-            parts,
-            Design(np.array([of_items.shape[1]])),
-            replace(about, means=level[[names.index(model) for model in about.models]]),
-            within={"votes": of_votes},
-        )
+    def parts(
+        self, chosen: Float[np.ndarray, "model parameter"], counts: Sequence[RowGroup] | None = None
+    ) -> dict[str, Part]:
+        """The parts of the variance; `counts` are of prompts and of annotators, by default those of like weight."""
+        n_prompts, *n_annotators = self.effective(chosen) if counts is None else counts
+        chance = self.chance(chosen)
+        df = np.maximum(n_prompts - 1, 1.0)
+        squares, _ = self.power_sums(0, chosen)
+        variance = np.maximum(squares * (df + 1) / df, chance)
+        joined = joined_df(chance, np.full_like(chance, MANY), variance - chance, df)
+        parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(joined, 1.0))}
+        for number in n_annotators:
+            # what annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
+            # doi:10.1198/jbes.2010.07136); of one annotator nothing is known of others, of two all that two can tell
+            counted = np.clip(number - 1, 0.0, 1.0) ** 2
+            df = np.maximum(number - 1, 1.0)
+            squares, cubes = self.power_sums(1, chosen)
+            part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
+            of_cells, _ = self.power_sums(2, chosen)
+            extra = counted * np.maximum(part.variance - of_cells, 0.0)
+            third = part.third * ratio(extra, part.variance) ** 1.5
+            parts["annotators"] = Part(extra, third, part.df, raw=counted * part.variance)
+        return parts
 
-    def _of_annotators(self, influence: Float[np.ndarray, "model cell"], df: Float[np.ndarray, "row 1"]) -> Part:
-        """What annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
-        doi:10.1198/jbes.2010.07136)."""
-        assert self.annotator is not None
-        of_annotators = totals(influence, self.annotator, int(self.annotator.max(initial=0)) + 1)
-        squares, cubes = power_sums(of_annotators[:, of_annotators.any(0)])
-        # of one annotator nothing is known of others, of two all that two can tell; between them by the number
-        counted = np.clip(df, 0.0, 1.0) ** 2
-        df = np.maximum(df, 1.0)
-        part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
-        of_cells, _ = power_sums(influence)
-        chance = of_cells * (df + 1) / df
-        extra = counted * np.maximum(part.variance - chance, 0.0)
-        third = part.third * ratio(extra, part.variance) ** 1.5
-        return Part(extra, third, part.df, raw=counted * part.variance)
+    def covariates(self, names: Texts) -> list[Row]:
+        """What each covariate adds to the log-odds, in units of its root mean square, with its 95% interval."""
+        places = len(self.fit.of_set) + np.arange(len(names))
+        chosen = np.eye(len(self.fit.inverse))[places]
+        mean = rows_from_models(-self.fit.value[places])[:, None]
+        counts = [np.full_like(mean, by_unit.shape[0]) for by_unit in self.votes]
+        plan = Design(np.array([self.scores[0].shape[0]]))
+        estimate = Estimate(names, mean, self.parts(chosen, counts), plan, About(rule=RULE, higher_is_better=True))
+        ends = np.empty((3, len(names)))
+        for at, margin in enumerate(margins(estimate)[: len(names)]):
+            low, high = margin.interval()
+            ends[:, at] = -margin.centre, -high, -low
+        return of_covariates(names, ends)
 
 
-def _notes(votes: Votes, fit: Fit) -> list[str]:
+def _notes(votes: Votes, of_set: Int[np.ndarray, " model"]) -> list[str]:
     notes = []
     if not votes.prompts_named:
         notes.append("no column of prompts: every vote counts as a prompt of its own; votes on one prompt go together")
@@ -223,43 +204,40 @@ def _notes(votes: Votes, fit: Fit) -> list[str]:
         notes.append(
             f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"
         )
-    if fit.of_set.any() and len(fit.of_set) == len(votes.models):
+    if of_set.any():
         sets = []
-        for one in range(int(fit.of_set.max()) + 1):
-            members = [votes.models[at] for at in np.flatnonzero(fit.of_set == one).tolist()]
-            sets.append(check.shortlist(members, 3))
-        notes.append(f"no chain of votes connects these sets of models: {'; '.join(sets[:3])}")
-    return notes + _unexplained(votes, fit)
+        for one in range(3):
+            members = [votes.models[at] for at in np.flatnonzero(of_set == one).tolist()]
+            sets += [check.shortlist(members, 3)] if members else []
+        notes.append(f"no chain of votes connects these sets of models: {'; '.join(sets)}")
+    return notes
 
 
 def _unexplained(votes: Votes, fit: Fit) -> list[str]:
     """A sentence on the pair whose votes differ most from what the strengths say, if not by chance."""
-    sign = np.where(votes.left < votes.right, 1, -1)
-    first = np.minimum(votes.left, votes.right)
-    second = np.maximum(votes.left, votes.right)
-    beyond = sign * (votes.outcome / 2 - fit.mean)
-    cells, cell = np.unique(np.stack([first, second, votes.item]), axis=1, return_inverse=True)
-    pairs, of_cell = np.unique(cells[:2], axis=1, return_inverse=True)
-    in_cell = np.bincount(cell, beyond)
-    n_prompts = np.bincount(of_cell)
-    n_votes = np.bincount(of_cell, np.bincount(cell))
-    total = np.bincount(of_cell, in_cell)
-    square = np.bincount(of_cell, in_cell**2)
-    tested = (n_votes >= FEW_VOTES) & (n_prompts >= FEW_PROMPTS) & (square > 0)
-    if len(votes.models) < 3 or not tested.any():
+    pairs = Pairs.of(votes.left, votes.right)
+    n_pairs = len(pairs.size) // 2
+    pair = pairs.of_vote % n_pairs
+    toward = np.where(pairs.of_vote < n_pairs, 1, -1)
+    n_votes = np.bincount(pair)
+    by_prompt = csr_array((toward * (votes.outcome / 2 - fit.mean), (pair, votes.item)))
+    n_prompts = np.diff(by_prompt.indptr)
+    total = by_prompt.sum(1)
+    square = by_prompt.power(2).sum(1)
+    tested = np.flatnonzero((n_votes >= FEW_VOTES) & (n_prompts >= FEW_PROMPTS) & (square > 0))
+    if not len(tested):
         return []
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(total) / np.sqrt(square * n_prompts / (n_prompts - 1))
-    p = np.where(tested, 2 * stdtr(n_prompts - 1.0, -t), 1.0)
-    most = int(p.argmin())
-    if p[most] * tested.sum() > CHANCE:  # Bonferroni, over all pairs
+    df = n_prompts[tested] - 1.0
+    t = np.abs(total[tested]) / np.sqrt(square[tested] * (df + 1) / df)
+    p = 2 * stdtr(df, -t)
+    if p.min() * len(tested) > CHANCE:  # Bonferroni, over all pairs
         return []
-    one, other = [check.quote(votes.models[at]) for at in pairs[:, most].tolist()]
-    outcome = (sign * votes.outcome)[of_cell[cell] == most]
-    share = float(outcome.mean() / 2 + 0.5)
+    most = tested[p.argmin()]
+    one, other = [check.quote(votes.models[side[most]]) for side in (pairs.left, pairs.right)]
+    share = float((toward * votes.outcome)[pair == most].mean() / 2 + 0.5)
     expected = share - float(total[most] / n_votes[most])
     return [
         f"{one} is preferred to {other} in {share:.0%} of their "
-        f"{len(outcome):,} votes, where the strengths of all models say {expected:.0%}: one strength a model does not "
+        f"{n_votes[most]:,} votes, where the strengths of all models say {expected:.0%}: one strength a model does not "
         "explain who beats whom"
     ]

@@ -53,10 +53,10 @@ def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
         ties = np.array([0.3, -1.0, 0.0, 2.0, -40.0])
         vote = Preference(jax.numpy.asarray(d), jax.numpy.asarray(ties), jax.numpy.exp(ties))
         logits = np.stack([d / 2, ties, -d / 2], axis=-1)
-        for place, outcome in enumerate((1, 0, -1)):
-            theirs = Categorical(logits=logits).log_prob(np.full(5, place))
+        for outcome in range(3):
+            theirs = Categorical(logits=logits).log_prob(np.full(5, outcome))
             np.testing.assert_allclose(vote.log_prob(np.full(5, outcome)), theirs, rtol=EXACT, atol=EXACT)
-        drawn = np.asarray(vote.sample(jax.random.key(1), (20_000,)))
+        drawn = 1 - np.asarray(vote.sample(jax.random.key(1), (20_000,)))
         error = drawn.std(0) / np.sqrt(20_000)
         assert (abs(drawn.mean(0) - (2 * Likelihood(np.exp(ties)).at(d) - 1)) <= STANDARD_ERRORS * error + 1e-9).all()
 
@@ -72,13 +72,16 @@ def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> N
     assert data["sides"].size == 0
     assert data["count"].sum() == 300
     assert len(data["count"]) <= 3 * 3 * 2  # votes that say the same stand together
+    # one who is named and has no vote has effects too, so that those of the others stay theirs
+    with_nobody = replace(votes, annotators=(*votes.annotators, "nobody"))
+    assert len(data_of(with_nobody, np.arange(3))["annotators"]) == 9
 
 
 def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
     names = ("log_ties", "side", "of_answers", "of_pairs", "of_attention", "of_ties", "of_sides")
     values = dict(zip(names, (-0.4, 0.5, 0.6, 0.4, 0.5, 0.7, 0.3), strict=True))
     sites = {name: np.full((1, 1), value) for name, value in values.items()}
-    ((points,), (log_odds,), (share,)) = averages(np.array([[0.0, 1.3]]), sites)
+    ((points, log_odds, share),) = averages(np.array([[0.0, 1.3]]), sites)
     z = np.random.default_rng(0).standard_normal((6, 400_000))
     ahead = 1.3 + 0.6 * (z[0] - z[1]) + 0.4 * z[2]
     side = np.where(np.arange(400_000) % 2, 0.5, -0.5) + 0.3 * z[5]
