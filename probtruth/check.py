@@ -81,12 +81,14 @@ def quote(value: object) -> str:
     return repr(text) if len(text) <= LONGEST else f"{text[:LONGEST]!r}... ({len(text)} characters)"
 
 
-def did_you_mean(word: str, options: Iterable[str]) -> str:
-    """`Did you mean 'x'?` if an option is close, else the list of options."""
+def did_you_mean(word: str, options: Iterable[str], otherwise: MaybeText = None) -> str:
+    """`Did you mean 'x'?` if an option is close, else what is to be said otherwise: the list of options."""
     listed = [str(option) for option in options]
     short = [option for option in listed if len(option) <= LONGEST][:1000]
     close = get_close_matches(word[:LONGEST], short, n=1, cutoff=0.65)
-    return f"Did you mean {close[0]!r}?" if close else f"The options are: {shortlist(listed)}."
+    if close:
+        return f"Did you mean {close[0]!r}?"
+    return otherwise or f"The options are: {shortlist(listed)}."
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:
@@ -105,7 +107,8 @@ def one_of[S: str](value: object, options: Sequence[S], what: str) -> S:
     """The value, if it is one of the options; else an error with the nearest of them."""
     if isinstance(value, str) and value in options:
         return cast(S, value)
-    raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", did_you_mean(str(value), options))
+    hint = did_you_mean(str(value), options, "Choose one of these.")
+    raise InputError(f"{what} {quote(value)}", f"one of {shortlist(options, 40)}", hint)
 
 
 def literal(value: object, options: TypeAliasType, what: str) -> str:

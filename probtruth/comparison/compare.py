@@ -184,10 +184,14 @@ def need_spread(plan: Design, audit: Audit) -> None:
     """Raises where no group has two units, whose difference shows how much they vary."""
     if (plan.group_units < 2).all():
         unit = plan.unit_name
-        where = f"in each of the {plan.n_groups} groups" if plan.grouped else "in all"
+        where = "in all"
+        hint = f"add {unit}s, or compare under finer {unit}s"
+        if plan.grouped:
+            where = f"in each of the {plan.n_groups} groups"
+            hint = f"leave the groups out, or add {unit}s"
         left_out = ", ".join(audit.counts())
         dropped = f" (left out for all models: {left_out})" if left_out else ""
         raise PosteriorError(
             f"got one {unit} {where}{dropped}, expected at least two: the spread between {unit}s cannot be estimated. "
-            f"Hint: add {unit}s, or compare under finer {unit}s."
+            f"Hint: {hint}."
         )

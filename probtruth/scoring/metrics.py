@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
 from probtruth.scoring.confusion.measures import Measure, cohens_kappa, measure, measure_names, ratio
-from probtruth.types.arguments import MetricName
+from probtruth.types.arguments import MetricName, RuleName
 
 Weights = Float[np.ndarray, "draw unit"]
 Values = Float[np.ndarray, "draw model"]
@@ -29,6 +30,7 @@ ONE_LABEL = {
     "average-precision": "no item has the label",
 }  # The metrics of one label, and when they are undefined
 NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
+RULES = get_args(RuleName.__value__)
 NEVER = {"kappa": "labels and answers are all the same"}
 
 
@@ -54,6 +56,9 @@ def weighted_metric(
     n_bins: int = 15,
 ) -> WeightedMetric:
     """The metric of the models' predictions against the truth."""
+    if metric in RULES:
+        hint = f"A mean over items is a rule: evaluate(..., rule={metric!r}) (command line: --rule {metric})."
+        raise InputError(f"the rule {metric!r} as a metric", "a metric", hint)
     name = check.literal(metric, MetricName, "metric")
     of_one_label = name in ONE_LABEL
     _check_options(name, label, threshold, aligned.labels)
@@ -92,7 +97,8 @@ def _check_options(name: str, label: object, threshold: object, labels: Sequence
         raise InputError(f"a threshold with metric {name!r}", "no threshold", hint)
     if name in ONE_LABEL and label is None and len(labels) != 2:
         got = f"metric {name!r} without a label, with {len(labels)} labels"
-        raise InputError(got, f"one of {check.shortlist(labels)}", "Give label=..., or take macro-f1.")
+        hint = f"Give label={labels[0]!r} (command line: --metric {name}:{labels[0]}); macro-f1 needs none."
+        raise InputError(got, f"one of {check.shortlist(labels)}", hint)
 
 
 def _from_answers(

@@ -252,6 +252,11 @@ def test_one_unit_supports_no_answer(structure):
         compare(make(values), **structure)
 
 
+def test_groups_of_one_item_each_support_no_answer():
+    with pytest.raises(PosteriorError, match=r"one item in each of the 3 groups.*leave the groups out"):
+        compare(make([[1.0, 2.0, 4.0], [2.0, 1.0, 2.0]]), groups=list("pqr"))
+
+
 @pytest.mark.parametrize("engine", [pytest.param("nuts", marks=pytest.mark.long), "exact"])
 def test_more_models_than_items(engine):
     values = np.random.default_rng(6).normal(size=(50, 12))

@@ -177,6 +177,12 @@ CALLS = {
         lambda: pt.loaders.read_label_studio("export.json", question="mood"),
         lambda read: read.index.labels == ("bad", "good"),
     ),
+    "a rule as a metric": Call(
+        lambda: pt.compare_metric(models(), "labels.csv", "brier"),  # pyright: ignore[reportArgumentType]
+        "rule='brier'",
+        lambda: pt.evaluate("labels.csv", models(), rule="brier", engine="exact"),
+        lambda result: result.to_dict()["rule"] == "brier",
+    ),
     "a metric": Call(
         lambda: pt.loaders.read_helm("helm"),
         "metric='exact_match'",

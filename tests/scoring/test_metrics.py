@@ -111,7 +111,8 @@ THREE = align(pt.Predictions.from_probs({"a": np.full((2, 3), 1 / 3)}), pt.Truth
         ({"metric": "kappa", "label": "1"}, "no label"),
         ({"metric": "ece", "threshold": 0.5}, "no threshold"),
         ({"metric": "f1", "label": "7"}, "label"),
-        ({"metric": "f1", "data": THREE}, "without a label, with 3 labels"),
+        ({"metric": "f1", "data": THREE}, "without a label, with 3 labels.*--metric f1:0"),
+        ({"metric": "brier"}, r"the rule 'brier' as a metric.*rule='brier'\) \(command line: --rule brier"),
     ],
 )
 def test_errors(options, message):

@@ -43,7 +43,7 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     plan = Design.of(np.zeros(n_items, int))
     estimate = estimated(means, plan)
     names = tuple(map(str, range(n_units)))
-    sums = UnitSums.of(names, item, unit, lambda cells: values[:, cells], plan)
+    sums = UnitSums.of(names, item, unit, values, plan)
     rows = np.arange(len(values))
     part = Shared("annotator", rows, sums.units(np.ones(1)), n_units).part(rows)
     found = margins(replace(estimate, parts={**estimate.parts, "annotators": part}))

@@ -44,7 +44,7 @@ def shown(
     means = np.bincount(item, values, n_items) / count
     plan = Design.of(np.zeros(n_items, int))
     names = tuple(map(str, range(n_units)))
-    sums = UnitSums.of(names, item, unit, lambda cells: values[None, cells], plan)
+    sums = UnitSums.of(names, item, unit, values[None], plan)
     return Shared("annotator", np.array([0]), sums.units(np.ones(1)), n_units), estimated(means[None], plan)
 
 

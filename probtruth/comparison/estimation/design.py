@@ -52,7 +52,6 @@ class Design:
     group_names: tuple[str, ...] = ("all",)
     cluster_names: tuple[str, ...] | None = None
     weights: GroupFloats = field(default_factory=partial(np.ones, 1))
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, groups: ItemInts, clusters: ItemInts | None = None, **facts: Any) -> "Design":
@@ -260,9 +259,6 @@ def design_of(
     if clustered is not None:
         units = clustered.codes
         facts["cluster_names"] = tuple(clustered.names[code] for code in np.unique(units))
-    if grouped is not None and len(grouped.names) > 1 and np.bincount(grouped.codes).max() == 1:
-        facts["notes"] = (f"all {len(grouped.names)} groups hold one item each: answered without groups",)
-        grouped = None
     if grouped is None:
         if weights is not None:
             raise InputError("weights without groups", "groups to weight", "Give groups=... too, or leave weights out.")

@@ -32,9 +32,8 @@ def warnings_of(
     pairs: Sequence[Pair],
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
-    plan = estimate.design
     about = estimate.about
-    warnings = [*sampling(diagnostics), *plan.notes, *about.notes]
+    warnings = [*sampling(diagnostics), *about.notes]
     audit = about.audit
     facts = about.known
     if audit.dropped:

@@ -44,12 +44,6 @@ def test_texts_that_look_like_nothing_are_names_of_groups():
     assert design(SCORES, ["nan", "None", "nan", "None"], None, None).group_names == ("None", "nan")
 
 
-def test_groups_of_one_item_each_are_answered_as_ungrouped_and_said():
-    plan = design(SCORES, [3, 1, 2, 0], None, None)
-    assert not plan.grouped
-    assert "answered without groups" in plan.notes[0]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

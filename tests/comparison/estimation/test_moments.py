@@ -68,6 +68,13 @@ def test_parts_merged_in_any_way_are_the_whole(kind, seed, n_parts):
     assert all(row["wilcoxon_p"] is None for row in of_sums.model_free)
 
 
+def test_a_part_of_one_item_a_group_keeps_its_groups():
+    columns, structure = table("groups")
+    whole = pt.Scores.from_frame(columns, higher_is_better=False)
+    parts = [pt.Moments.of(part_of(columns, np.arange(start, N, N // 4)), **structure) for start in range(N // 4)]
+    assert_same(pt.compare(whole, engine="exact", **structure), pt.compare(sum(parts[1:], parts[0]), engine="exact"))
+
+
 def test_groups_of_merged_parts_come_in_the_order_of_the_whole():
     """Groups 0 to 11: sums put 10 before 2."""
 
