@@ -328,8 +328,7 @@ def test_missing_scores_and_floors_are_said():
     assert any("is not proper" in said for said in compare(improper, engine="exact").warnings)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("n_groups", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_few_groups_are_sampled_without_divergences(n_groups):
     """At an acceptance of 0.8 there were 31 of them with two groups and 2 with three."""
     random = np.random.default_rng(0)
