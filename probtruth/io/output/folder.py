@@ -178,10 +178,16 @@ def _replaceable(target: Path, ours: Ours) -> None:
 
 
 def _discard(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, ignore_errors=True)
+    """Under another name, so that no other run puts back what is half deleted."""
+    gone = path.with_name(path.name + WORK)
+    try:
+        os.rename(path, gone)
+    except FileNotFoundError:
+        return
+    if gone.is_dir() and not gone.is_symlink():
+        shutil.rmtree(gone, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        gone.unlink(missing_ok=True)
 
 
 @contextmanager

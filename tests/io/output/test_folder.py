@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -284,6 +286,23 @@ def test_runs_that_begin_and_end_at_once(tmp_path: Path) -> None:
         assert report(folder / "out") in set(map(str, range(6)))
         nothing_else(folder, "out")
     assert all(isinstance(failure, InputError) for failure in failures)
+
+
+def test_no_other_run_puts_back_what_is_being_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of a result was put back under its name, and left aside by the next run."""
+    seen: list[str] = []
+    rmtree = shutil.rmtree
+
+    def deleted(path: Path, **options: Any) -> None:
+        seen.extend(os.listdir(path.parent))
+        rmtree(path, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", deleted)
+    for text in ("first", "second"):
+        with whole(tmp_path / "out") as work:
+            put(work, text)
+    assert len(seen) == 2
+    assert not any(name.endswith(folder.ASIDE) for name in seen)
 
 
 def test_the_names_of_the_figures_of_a_report() -> None:
