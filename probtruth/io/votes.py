@@ -273,8 +273,8 @@ def _outcomes(
     said = polars.select(polars.concat_str(cells, separator=" ")).to_series()
     number = said.str.replace_all("[.]0( |$)", "$1")  # a blank makes pandas' integers floats
     names = polars.Series(models)
-    winner = frames.positions(number, names)
-    winner = np.where(winner < 0, frames.positions(said, names), winner)
+    winner = frames.positions(said, names)
+    winner = np.where(winner < 0, frames.positions(number, names), winner)
     distinct = {*number}
     if "0" in distinct and (winner < 0).all() and (columns[0].lower() != PREFERENCE or distinct == {"0", "1"}):
         raise InputError(

@@ -176,3 +176,11 @@ def test_a_dict_of_texts_is_a_table_and_not_files_of_models() -> None:
     votes = read_scores_or_votes(columns)
     assert isinstance(votes, pt.Votes)
     assert (votes.models, votes.outcome.tolist()) == (("x", "y"), [1, 0])
+
+
+def test_a_version_ends_in_point_zero():
+    """v2.0, which won, was read as v2, whose votes these became."""
+    pairs = {"model_a": ["v2", "v2.0"] * 4, "model_b": ["v2.0", "v2"] * 4}
+    votes = pt.read_votes({"prompt": list("abcdefgh"), **pairs, "winner": ["v2.0"] * 7 + ["v2"]})
+    sides = zip(votes.left, votes.right, votes.outcome, strict=True)
+    assert [votes.models[left if won == 1 else right] for left, right, won in sides] == ["v2.0"] * 7 + ["v2"]
