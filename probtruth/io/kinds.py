@@ -18,6 +18,7 @@ from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
     ENOUGH,
     MOST,
+    ByLabel,
     by_name,
     is_numeric,
     item_column,
@@ -81,22 +82,6 @@ class Wide:
     item: MaybeText
     annotators: Texts
     notes: Texts = ()
-
-
-@dataclass(frozen=True)
-class ByLabel:
-    """A row for each item, and a column for each label; without a column of items rows have positions."""
-
-    item: MaybeText
-    labels: dict[str, str]  # the column of each label
-    notes: Texts = ()
-    positional: bool = False  # whether the labels are positions without names
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        own = [] if self.item is None else [self.item]
-        return [*own, *self.labels.values()]
 
 
 class Counts(ByLabel):

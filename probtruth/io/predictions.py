@@ -19,7 +19,7 @@ from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table, is_named, opened, too_large
-from probtruth.io.tables.columns import Chosen, choose, odd_logits, under_labels
+from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
@@ -101,7 +101,8 @@ def read_predictions(
             table = table.in_batches()
         chosen = choose(table, item, index, kind, wanted)
         known = tables[0].items if tables else None
-        items, source = items_of(table.rows([chosen.item]), chosen.item, "every item once", REPEATED, known)
+        column = str(chosen.item)
+        items, source = items_of(table.rows([column]), column, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, table))
     own_labels = tables[0].labels
     of_labels, _, _ = Index.of_array((0, len(own_labels)), (), own_labels)
@@ -167,7 +168,7 @@ class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
 
     model: str
-    chosen: Chosen
+    chosen: ByLabel
     items: Names
     source: Source
     table: Table
@@ -204,8 +205,7 @@ class _Table:
             hint = " ".join((suspects(labels, used, self.chosen.item), *self.chosen.notes))
             check_rows(cells, labels, source, kind, hint)
 
-        columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
-        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
+        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(self.chosen.columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
         logs[rows < 0] = np.nan
         return np.concatenate(divided), kind == "logits" and probable

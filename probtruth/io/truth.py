@@ -18,6 +18,7 @@ from probtruth.io.kinds import Soft
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.table import OWN, Table
 from probtruth.io.tables import parquet_notes
+from probtruth.io.tables.columns import under_labels
 from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
@@ -128,12 +129,11 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
                 "Add a column for the other label, which is 1 minus this one.",
                 source.name,
             )
-        check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
+        check_rows(cells, ordered, source, "probs", suspects(labels, None, item), "soft labels")
 
     probs = empty_array((len(rows), len(labels)), on_disk)
-    columns = [kind.labels[label] for label in ordered]
-    parts = table.rows([*kind.columns[:1], *columns])
-    fill(probs, rows, len(rows), parts, columns, lambda cells: (cells, surely_simplex(cells)), refuse)
+    parts = (under_labels(*part, kind) for part in table.rows(kind.columns))
+    fill(probs, rows, len(rows), parts, ordered, lambda cells: (cells, surely_simplex(cells)), refuse)
     notes = parquet_notes.of(table)
     lost = [name for name in table.columns if name.startswith(OWN)]
     if lost and "arrays" not in notes:

@@ -21,7 +21,7 @@ from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unuse
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import FrameTable, Table, opened, too_large
 from probtruth.io.tables import columns
-from probtruth.io.tables.columns import ENOUGH, Chosen, label_columns, names_in, under_labels, with_event
+from probtruth.io.tables.columns import ENOUGH, label_columns, names_in, with_event
 from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
@@ -153,13 +153,8 @@ def _of_table(
     if on_disk:
         table = table.in_batches()
     if isinstance(kind, Soft):
-        if len(kind.labels) == 1 and kind.item is not None and len(beside.labels or ()) == 2:
-            # one column, the probability of one of two labels, becomes a column for each
-            table = table.with_items(how.item)
-            chosen = with_event(Chosen(str(kind.item), kind.labels), beside.labels or (), table, False)
-            frame, source = under_labels(*table.whole, chosen, "probs")
-            table = FrameTable(frame, table.name, source=source, stored=table.stored)
-            kind = Soft(kind.item, {label: label for label in chosen.labels})
+        if kind.item is not None:
+            kind = with_event(kind, beside.labels or (), table)
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole

@@ -27,12 +27,20 @@ MOST = 0.5  # The share of a column's names that the other side must have, for i
 
 
 @dataclass(frozen=True)
-class Chosen:
-    item: str  # the column of items
+class ByLabel:
+    """A row for each item, and a column for each label; without a column of items rows have positions."""
+
+    item: MaybeText
     labels: dict[str, str]  # each label's column, in the order of the table
-    event: MaybeText = None  # the label whose probability the one column holds, where there is only one
     notes: Texts = ()  # what was guessed, in words
     positional: bool = False  # whether the labels are positions without names
+    event: MaybeText = None  # the label whose probability the one column holds, where there is only one
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        own = [] if self.item is None else [self.item]
+        return [*own, *dict.fromkeys(self.labels.values())]
 
 
 def names_in(frame: DataFrame, item: MaybeText) -> list[Series]:
@@ -85,7 +93,7 @@ def item_column(
     )
 
 
-def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> Chosen:
+def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> ByLabel:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
     frame, source = table.head
     known = []
@@ -111,12 +119,12 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
-def _by_position(columns: list[str], item: str, used: Strings, source: Source) -> Chosen:
+def _by_position(columns: list[str], item: str, used: Strings, source: Source) -> ByLabel:
     """The columns of an array that was made a table, for the labels in the caller's order."""
     if not used:
-        return Chosen(item, {name: name for name in columns}, positional=True)
+        return ByLabel(item, {name: name for name in columns}, positional=True)
     check.length(len(columns), len(used), f"labels in {source.name}")
-    return Chosen(item, dict(zip(used, columns, strict=True)))
+    return ByLabel(item, dict(zip(used, columns, strict=True)))
 
 
 def saying(frame: DataFrame) -> list[str]:
@@ -157,13 +165,11 @@ def label_columns(
     kind: str = "probs",
     in_order: bool = False,
     must_be_named: bool = True,
-) -> Chosen:
+) -> ByLabel:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     frame, source = table.head
-    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind)
-    if len(labels) == 1 and kind != "log-probs":
-        return with_event(Chosen(item, labels, notes=notes), used, table, in_order)
-    return Chosen(item, labels, notes=notes)
+    chosen = ByLabel(item, *labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind))
+    return chosen if kind == "log-probs" else with_event(chosen, used, table, in_order)
 
 
 def labels_in(
@@ -231,7 +237,7 @@ def numbers_in(frame: DataFrame, columns: Strings, kind: str = "probs") -> ItemL
         return np.exp(as_matrix(floats)) if kind == "log-probs" else in_probs(as_matrix(floats), kind)
 
 
-def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]:
+def odd_logits(table: Table, chosen: ByLabel, used: Collection[str]) -> list[str]:
     """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
     odd = []
     for label, name in chosen.labels.items():
@@ -315,13 +321,13 @@ def _prefix(columns: Strings, used: Strings) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> Chosen:
-    """The labels of a table with one column of numbers, which are the probabilities of an event."""
-    ((label, column),) = chosen.labels.items()
+def with_event[Kind: ByLabel](chosen: Kind, used: Strings, table: Table, in_order: bool = False) -> Kind:
+    """The same, of a table with one column of numbers as the probabilities of an event."""
     source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
-    if len(pair) != 2:
+    if len(chosen.labels) != 1 or len(pair) != 2:
         return chosen
+    ((label, column),) = chosen.labels.items()
     event = event_of(pair, label)
     if event is None and table.single and in_order:
         event = pair[1]
@@ -334,10 +340,10 @@ def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> C
         )
     other = next(name for name in pair if name != event)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
-    return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
+    return replace(chosen, labels={other: column, event: column}, event=event, notes=(*chosen.notes, said))
 
 
-def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> Part:
+def under_labels(frame: DataFrame, source: Source, chosen: ByLabel, kind: str = "probs") -> Part:
     """The columns under the names of the labels; that of an event's probability as two."""
     if all(label == name for label, name in chosen.labels.items()):
         return frame, source
@@ -360,9 +366,8 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
                 )
             other = top - values
         own = {label: Series(values if label == chosen.event else other) for label in own}
-    named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})
     columns = {label: source.columns.get(name, name) for label, name in chosen.labels.items()}
-    return named, replace(source, columns=columns)
+    return DataFrame(own), replace(source, columns=columns)
 
 
 def _may_name(frame: DataFrame, name: str) -> bool:
