@@ -45,9 +45,10 @@ def parsed(data: bytes, where: str) -> Any:
     return strict(utf8(data, where), where)
 
 
-def read_json(path: StrPath) -> tuple[Any, str]:
+def read_object(path: StrPath) -> Record:
+    """The object that a file holds."""
     name = shown(path)
-    return parsed(read_bytes(path), name), name
+    return as_object(parsed(read_bytes(path), name), name)
 
 
 def read_rows(path: StrPath, what: str) -> Iterator[Record]:

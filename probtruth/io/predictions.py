@@ -35,6 +35,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types import Audit, Index, Predictions
+from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names, match_labels, not_shifted, sort_names
 from probtruth.types.predictions import as_logs, by_model, of_logits
@@ -105,7 +106,7 @@ def read_predictions(
         items, source = items_of(table.rows([column]), column, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, table))
     own_labels = tables[0].labels
-    of_labels, _, _ = Index.of_array((0, len(own_labels)), (), own_labels)
+    of_labels = index_of_labels(own_labels)
     for own in tables:
         odd = sorted({*own_labels} ^ {*own.labels})
         if odd:

@@ -16,6 +16,7 @@ from probtruth.errors import InputError
 from probtruth.frames import as_series
 from probtruth.io.kinds import Soft
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
+from probtruth.io.output.folder import need_suffix
 from probtruth.io.table import OWN, Table
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.columns import under_labels
@@ -99,10 +100,8 @@ def _need_shape(array: np.ndarray, shape: Sequence[int]) -> None:
 
 def check_soft_out(path: StrPath) -> None:
     """Raises where soft labels cannot be written; a CSV that is there is never replaced, since it may be anybody's."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    (check_new_csv if suffix == ".csv" else parquet_notes.check_parquet_out)(path)
+    as_csv = need_suffix(path, ".parquet", ".csv") == ".csv"
+    (check_new_csv if as_csv else parquet_notes.check_parquet_out)(path)
 
 
 def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk: bool = False) -> Truth:
@@ -161,17 +160,11 @@ def _restored(truth: Truth, notes: Mapping[str, Any], arrays: Mapping[str, np.nd
     """The truth with what the file says of it."""
     votes = arrays.get("n_votes")
     shares = arrays.get("shares")
-    marginals = arrays.get("marginals")
     evidence = {name: arrays[EVIDENCE + name] for name in notes["evidence"]}
-    for array, shape in (
-        (votes, truth.probs.shape[:1]),
-        (shares, truth.probs.shape),
-        (marginals, truth.probs.shape[1:]),
-    ):
-        if array is not None:
-            _need_shape(array, shape)
-    for array in evidence.values():
-        _need_shape(array, truth.probs.shape)
+    shapes = {"n_votes": truth.probs.shape[:1], "marginals": truth.probs.shape[1:]}
+    for name in ("n_votes", "shares", "marginals", *(EVIDENCE + name for name in evidence)):
+        if name in arrays:
+            _need_shape(arrays[name], shapes.get(name, truth.probs.shape))
     if votes is not None and (votes < 0).any():
         raise ValueError("a negative number of votes")
     if shares is not None:
@@ -188,7 +181,7 @@ def _restored(truth: Truth, notes: Mapping[str, Any], arrays: Mapping[str, np.nd
         diagnostics=diagnostics,
         shares=shares,
         n_votes=None if votes is None else votes.astype(np.int64),
-        marginals=marginals,
+        marginals=arrays.get("marginals"),
         evidence=evidence,
         annotations=answers_of(arrays, index, diagnostics.get("excluded_annotators", ())),
     )

@@ -121,6 +121,11 @@ class LabelsBehind(Brief):
         )
 
 
+def _part(whole: Any, *which: Any) -> Any:
+    """What belongs to some of the models or items, where there is any of it."""
+    return None if whole is None else whole.part(*which)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpertScores(Brief):
     """The losses under experts' answers on some of the items, at these positions, in all `n_answers`.
@@ -254,26 +259,17 @@ class Scores(Brief):
             models: the places of the models.
             items: the places of the items.
         """
-        labels = self.labels
-        if labels is not None:
-            labels = labels.part(models, items)
-        replicates = self.replicates
-        if replicates is not None:
-            replicates = replicates.part(models, items, len(self.items))
-        by_proper_rule = self.by_proper_rule
-        if by_proper_rule is not None:
-            by_proper_rule = by_proper_rule.part(models, items)
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
             models=tuple([self.models[at] for at in models.tolist()]),
             items=tuple([self.items[at] for at in items.tolist()]),
-            labels=labels,
+            labels=_part(self.labels, models, items),
             influence=None if self.influence is None else self.influence[np.ix_(models, items)],
-            replicates=replicates,
-            by_proper_rule=by_proper_rule,
-            groups=None if self.groups is None else self.groups.part(items),
-            clusters=None if self.clusters is None else self.clusters.part(items),
+            replicates=_part(self.replicates, models, items, len(self.items)),
+            by_proper_rule=_part(self.by_proper_rule, models, items),
+            groups=_part(self.groups, items),
+            clusters=_part(self.clusters, items),
             item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
         )
 

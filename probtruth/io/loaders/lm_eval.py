@@ -19,7 +19,7 @@ from probtruth.check import MaybeStrings, did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.json_values import Record, as_list, as_name, as_number, as_object, described, read_json, read_rows
+from probtruth.io.json_values import Record, as_list, as_name, as_number, as_object, described, read_object, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, differences, log_files, scores_of
 from probtruth.io.predictions import read_predictions
 from probtruth.types import Predictions, Scores, Truth, orientation
@@ -263,7 +263,7 @@ def _run(folder: Path, date: str) -> tuple[str, Record]:
     runs = []
     models = set()
     for file in files:
-        run = as_object(*read_json(file))
+        run = read_object(file)
         runs.append(run)
         models.add(_model_of(run))
     if len(models) == 1 or dated:
@@ -317,14 +317,11 @@ def read_lm_eval_choices(
     different = set(audit.different)
     same = [one for one in choices if one.item not in different]
     labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
-    tables: dict[str, dict[str, list[Any]]] = {}
+    tables: dict[str, Any] = {}
     right = {}
     for one in same:
-        columns = tables.setdefault(one.model, {name: [] for name in ("item", *labels)})
-        logs = one.values["logs"]
-        cells = [one.item, *logs, *[-np.inf] * (len(labels) - len(logs))]
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
+        logs = dict(zip(labels, one.values["logs"], strict=False))
+        tables.setdefault(one.model, []).append({"item": one.item, **dict.fromkeys(labels, -np.inf), **logs})
         right[one.item] = str(one.values["right"])
     predictions = read_predictions(tables, kind="logits")
     items = predictions.index.items

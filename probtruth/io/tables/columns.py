@@ -22,7 +22,6 @@ from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
-ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 
 
@@ -43,26 +42,18 @@ class ByLabel:
         return [*own, *dict.fromkeys(self.labels.values())]
 
 
-def names_in(frame: DataFrame, item: MaybeText) -> list[Series]:
+def names_in(table: Table, item: MaybeText) -> list[Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
+    frame, _ = table.head
     name_of_item = "item" if item is None else item
     if name_of_item in frame.columns:
         return [_text(frame, name_of_item)]
-    return [
-        _text(frame, name)
-        for name in frame.columns
-        if _may_name(frame, name) and frames.cells(frame, name).is_unique().all()
-    ]
+    return [_text(frame, name) for name in frame.columns if _names_rows(frame, name)]
 
 
-def item_column(
-    frame: DataFrame,
-    item: MaybeText,
-    known: Sequence[Series],
-    source: Source,
-    others: Strings = (),
-) -> tuple[str, Texts]:
+def item_column(table: Table, item: MaybeText, known: Sequence[Series], others: Strings = ()) -> tuple[str, Texts]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
+    frame, source = table.sample
     name_of_item = "item" if item is None else item
     if item is not None or name_of_item in frame.columns:
         need_columns(frame.columns, {"item": name_of_item}, source.name)
@@ -83,7 +74,7 @@ def item_column(
             f"{fits[0]}).",
             source.name,
         )
-    if any(_may_name(frame, name) and frames.cells(frame, name).is_unique().all() for name in frame.columns):
+    if any(_names_rows(frame, name) for name in frame.columns):
         need_columns(frame.columns, {"item": "item"}, source.name)
     raise InputError(
         f"no column 'item', and none that could name the rows (columns: {shortlist(frame.columns, 12)})",
@@ -95,12 +86,11 @@ def item_column(
 
 def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> ByLabel:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
-    frame, source = table.head
     known = []
     if index is not None and not index.positional_items:
         known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
-    item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
+    item, notes = item_column(table, item if item in table.columns else None, known)
     used: Strings = ()
     in_order = labels is not None
     if labels is not None:
@@ -108,23 +98,19 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
     elif index is not None and not index.positional_labels:
         used = index.labels
         in_order = index.label_columns is not None
-        unnamed = table.single and event_of(used) is None and set(used).isdisjoint(frame.columns)
+        unnamed = table.single and event_of(used) is None and set(used).isdisjoint(table.columns)
         if (in_order and unnamed) or not table.has_names:  # whose columns follow the caller's order
-            used = index.written("labels", source.name)
+            used = index.written("labels", table.name)
     elif index is not None and len(index.labels) == 2:
         used = ("0", "1")
     if not table.has_names:
-        return _by_position(labels_of(frame, item, source), item, used, source)
+        columns = labels_of(table, item)
+        if not used:
+            return ByLabel(item, {name: name for name in columns}, positional=True)
+        check.length(len(columns), len(used), f"labels in {table.name}")
+        return ByLabel(item, dict(zip(used, columns, strict=True)))
     chosen = label_columns(table, item, used, kind, in_order)
     return replace(chosen, notes=(*notes, *chosen.notes))
-
-
-def _by_position(columns: list[str], item: str, used: Strings, source: Source) -> ByLabel:
-    """The columns of an array that was made a table, for the labels in the caller's order."""
-    if not used:
-        return ByLabel(item, {name: name for name in columns}, positional=True)
-    check.length(len(columns), len(used), f"labels in {source.name}")
-    return ByLabel(item, dict(zip(used, columns, strict=True)))
 
 
 def saying(frame: DataFrame) -> list[str]:
@@ -142,8 +128,9 @@ def saying(frame: DataFrame) -> list[str]:
     return left
 
 
-def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
+def labels_of(table: Table, item: MaybeText, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
+    frame, source = table.sample
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
     labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
@@ -167,22 +154,17 @@ def label_columns(
     must_be_named: bool = True,
 ) -> ByLabel:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
-    frame, source = table.head
-    chosen = ByLabel(item, *labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind))
+    chosen = ByLabel(item, *labels_in(table, item, used, must_be_named, kind))
     return chosen if kind == "log-probs" else with_event(chosen, used, table, in_order)
 
 
 def labels_in(
-    frame: DataFrame,
-    item: MaybeText,
-    used: Strings,
-    source: Source,
-    must_be_named: bool = True,
-    kind: str = "probs",
+    table: Table, item: MaybeText, used: Strings, must_be_named: bool = True, kind: str = "probs"
 ) -> tuple[dict[str, str], Texts]:
     """The column of each label, of which the other side uses some; and what was ignored, also of numbers."""
+    frame, source = table.sample
     notes: Texts = ()
-    columns = labels_of(frame, item, source, must_be_named)
+    columns = labels_of(table, item, must_be_named)
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
@@ -241,7 +223,7 @@ def odd_logits(table: Table, chosen: ByLabel, used: Collection[str]) -> list[str
     """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
     odd = []
     for label, name in chosen.labels.items():
-        values = None if chosen.event else numbers_in(table.head[0].head(ENOUGH), [name])
+        values = None if chosen.event else numbers_in(table.sample[0], [name])
         if values is None:
             return []
         plain = (values == np.floor(values)).all() or ((values >= 0) & (values <= 1)).all()
@@ -376,6 +358,11 @@ def _may_name(frame: DataFrame, name: str) -> bool:
     if cells.dtype == String:
         return not cells.str.contains(r"^\s*-?\d*[.]\d+([eE][-+]?\d+)?\s*$").any()
     return cells.dtype in (polars.Categorical, polars.Enum) or cells.dtype.is_integer()
+
+
+def _names_rows(frame: DataFrame, name: str) -> bool:
+    """Whether a column may name rows, each in another way."""
+    return _may_name(frame, name) and frames.cells(frame, name).is_unique().all()
 
 
 def _text(frame: DataFrame, name: str) -> Series:
