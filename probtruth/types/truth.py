@@ -205,6 +205,7 @@ class Truth(Brief):
         >>> pt.Truth.from_labels(["dog", "cat"], classes=["cat", "dog", "owl"]).probs.tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
+        check_arrays.shape_of(labels, "labels")
         if n_labels is None and classes is None and np.asarray(frames.as_array(labels)).dtype.kind in "biu":
             raise InputError(
                 "integer labels alone",
