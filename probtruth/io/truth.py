@@ -19,8 +19,8 @@ from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 from probtruth.io.output.folder import need_suffix
 from probtruth.io.table import OWN, Table
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.columns import under_labels
-from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
+from probtruth.io.tables.columns import items_in, under_labels
+from probtruth.io.tables.wide import check_rows, fill, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
@@ -111,12 +111,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     """
     table = table.with_items(kind.item)
     labels = [*kind.labels]
-    item = kind.item
-    source = table.head[1]
-    items = None
-    n_rows = sum(part.height for part, _ in table.rows(kind.columns[:1]))
-    if item is not None:
-        items, source = items_of(table.rows([item]), item, "every item once", REPEATED)
+    items, n_rows, source = items_in(table, kind)
     index, rows, _ = Index.of_array((n_rows, len(labels)), items, None if kind.positional else labels)
     ordered = labels if kind.positional else index.labels
 
@@ -128,7 +123,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
                 "Add a column for the other label, which is 1 minus this one.",
                 source.name,
             )
-        check_rows(cells, ordered, source, "probs", suspects(labels, None, item), "soft labels")
+        check_rows(cells, ordered, source, "probs", suspects(labels, None, kind.item), "soft labels")
 
     probs = empty_array((len(rows), len(labels)), on_disk)
     parts = (under_labels(*part, kind) for part in table.rows(kind.columns))

@@ -111,12 +111,11 @@ class LabelsBehind(Brief):
 
     def part(self, models: ChosenInts, items: TheseInts) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
+        of_items: dict[str, Any] = {"truth": self.truth, "shares": self.shares, "n_votes": self.n_votes}
         return replace(
             self,
             label_losses=self.label_losses if callable(self.label_losses) else self.label_losses[:, items][models],
-            truth=self.truth[items],
-            shares=None if self.shares is None else self.shares[items],
-            n_votes=None if self.n_votes is None else self.n_votes[items],
+            **{name: array[items] for name, array in of_items.items() if array is not None},
             log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
         )
 
@@ -364,7 +363,7 @@ class Scores(Brief):
         unit = unit_of(coded)
         repeat, repeats = coded.get(unit, (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
-        if unit in coded or of_cell.max() > 1:
+        if of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
         notes = source.notes

@@ -17,7 +17,7 @@ from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import OWN, Part, Table
-from probtruth.io.tables.wide import all_named, in_probs
+from probtruth.io.tables.wide import REPEATED, all_named, in_probs, items_of
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
@@ -82,6 +82,17 @@ def item_column(table: Table, item: MaybeText, known: Sequence[Series], others: 
         "If the rows of all files stand in one order, add the number of the row to each as a column 'item'.",
         source.name,
     )
+
+
+def items_in(
+    table: Table, kind: ByLabel, expected: str = "every item once", hint: str = REPEATED
+) -> tuple[frames.Names | None, int, Source]:
+    """The names of the items (None where rows have positions), how many they are, and where they stand."""
+    if kind.item is None:
+        frame, source = table.whole
+        return None, frame.height, source
+    items, source = items_of(table.rows([kind.item]), kind.item, expected, hint)
+    return items, len(items), source
 
 
 def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> ByLabel:
