@@ -324,9 +324,8 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
         distinct = series.drop_nulls().unique()
         named = [None if missing(value) else name_text(value) for value in distinct.to_list()]
         series = series.replace_strict(distinct, named, default=None, return_dtype=polars.String)
-    faults = {"a blank cell": series.is_null()}
+    faults = {"a blank cell": blank(series)}
     if series.dtype == polars.String:
-        faults["a blank cell"] |= series.str.strip_chars() == ""
         faults["a NUL character"] = series.str.contains("\0", literal=True)
     for fault, bad in faults.items():
         if bad.any():
@@ -353,11 +352,6 @@ def compact(names: "polars.Series") -> "polars.Series":
         return names
     numbers = names.cast(polars.Int64, strict=False)
     return names if numbers.has_nulls() or (numbers.cast(polars.String) != names).any() else numbers
-
-
-def rising(names: "polars.Series") -> bool:
-    """Whether each name is above the one before: a quick way to see that none stands twice."""
-    return bool((names[1:] > names[:-1]).all())
 
 
 def alike(columns: "Sequence[polars.Series]") -> "list[polars.Series]":

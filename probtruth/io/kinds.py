@@ -205,31 +205,31 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     else:
         columns = of_numbers(head, labels_of(table, item, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
-    if not of_numbers(head, [*chosen.values()]):
+    names = [*chosen.values()]
+    if not of_numbers(head, names):
         raise neither(table, how)
     soft = Soft(item, chosen, notes, not table.has_names)
     counts = Counts(item, chosen, notes, not table.has_names)
     if how.format in ("soft", "counts"):
         return soft if how.format == "soft" else counts
-    values = numbers_in(head, [*chosen.values()])
-    if values is None or not (values >= 0).all():
-        numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in chosen.values()]
-        whole = all((column % 1 == 0).all() for column in numbers)
-        if whole and not known:  # as answers, with blanks or codes of -1
-            raise _either(head, item, [*chosen.values()], source, beside)
-        return counts if whole or votes_only else soft  # whose reader names the cell that is none
-    whole = bool((values == np.floor(values)).all())
-    if not votes_only and (not whole or surely_simplex(values)):
+    values = numbers_in(head, names)
+    numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
+    whole = all((column == column.floor()).all() for column in numbers)
+    if values is not None and not (values >= 0).all():  # as answers, with codes of -1
+        values = None
+    if not votes_only and (not whole or (values is not None and surely_simplex(values))):
         return soft
     if known or not whole:
         return counts
-    n_labels = len(chosen)
+    if values is None:
+        raise _either(head, item, names, source, beside)
+    n_labels = len(names)
     from_0 = values.max() < n_labels
     from_1 = values.min() >= 1 and values.max() <= n_labels
     by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
     if by_number and not from_0 and not from_1:  # no codes of labels
         return counts
-    raise _either(head, item, [*chosen.values()], source, beside)
+    raise _either(head, item, names, source, beside)
 
 
 def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[MaybeText, Texts]:

@@ -178,7 +178,7 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         return Beside((), known, n_labels)
     model, first = next(iter(opened_models(predictions).items()))
     if isinstance(first, NamedNumbers):
-        shape = np.shape(first.values)  # type: ignore[call-overload]
+        shape = check_arrays.shape_of(first.values, f"probabilities of model {model!r}")
         if len(shape) not in (1, 2):
             # which says what is wrong
             check_arrays.as_floats(first.values, "item label", f"probabilities of model {model!r}")

@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.check import MaybeStrings, MaybeText, Strings, Texts, count, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
-from probtruth.frames import Names, by_value, compact, name_text, rising, text
+from probtruth.frames import Names, by_value, compact, name_text, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
 from probtruth.types.arguments import GivenNames
@@ -45,7 +45,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     if not names.dtype.is_integer() and names.str.contains("^-?[0-9]+$").all():
         listed = names.to_list()
         return positions(listed, sort_names(listed))
-    return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
+    return names.arg_sort().to_numpy()
 
 
 def event_of(labels: Strings, column: str = "") -> MaybeText:

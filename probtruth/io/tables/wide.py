@@ -54,7 +54,7 @@ def items_of(
     names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
-    if not frames.rising(names) and names.n_unique() < len(names):
+    if names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(
             f"{what} {quote(names[row])} a second time",
