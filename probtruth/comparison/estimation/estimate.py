@@ -250,8 +250,9 @@ class Estimate:
         spread = ratio(of_group**2, part.df)
         if not estimated.all():
             # a group that tells nothing of its spread has that of the others
-            pooled, pooled_df = self.pooled()
-            of_others = np.where(estimated, 0.0, square / self._like_items)
+            items = self.group_items if self.like_items is None else self.like_items
+            pooled, pooled_df = self.pooled(items)
+            of_others = np.where(estimated, 0.0, square / items)
             of_pooled = of_others.sum(1) * pooled
             of_group = np.column_stack([of_group, of_pooled])
             spread = np.column_stack([spread, ratio(of_pooled**2, pooled_df)])
@@ -260,15 +261,11 @@ class Estimate:
         third = part.third @ weights[:, None] ** 3
         return Part(variance, third, df)
 
-    @property
-    def _like_items(self) -> np.ndarray:
-        return self.group_items if self.like_items is None else self.like_items
-
-    def pooled(self) -> tuple[RowFloats, RowFloats]:
-        """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
+    def pooled(self, items: np.ndarray) -> tuple[RowFloats, RowFloats]:
+        """The variance of one item, pooled over groups of so many, for each row, and its degrees of freedom."""
         estimated = self.items.df > 0
         freedom = np.where(estimated, self.design.df, 0.0)
-        of_item = self._like_items * np.where(estimated, self.items.variance, 0.0)
+        of_item = items * np.where(estimated, self.items.variance, 0.0)
         total = freedom.sum(1)
         return ratio((freedom * of_item).sum(1), total, np.nan), total
 

@@ -357,7 +357,7 @@ class Population:
     def of(cls, estimate: Estimate) -> "Population | None":
         """Of its pairs; None where no variance within groups can be estimated. The posterior is still to come."""
         pairs = slice(estimate.n_models, None)
-        pooled = estimate.pooled()[0][pairs]
+        pooled = estimate.pooled(estimate.group_items)[0][pairs]
         if np.isnan(pooled).any():
             return None
         means = estimate.mean[pairs]

@@ -56,6 +56,9 @@ class Preference:
     def at(self, difference: np.ndarray | float) -> np.ndarray:
         return np.asarray(0.5 + self._curve(difference)[1])
 
+    def slope(self, difference: float) -> float:
+        return float(self._curve(difference)[2])
+
     def difference_at(self, points: float) -> float:
         """The difference at which the preference is one half and so many points."""
         from scipy.optimize import brentq  # takes a sixth of a first comparison, of which only votes need it
