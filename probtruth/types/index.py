@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -141,10 +141,8 @@ def ranks(numbers: SomeInts) -> SomeInts:
 
 
 def are_row_numbers(names: Strings) -> bool:
-    if isinstance(names, Names):
-        numbers = compact(names.column)
-        return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
-    return all(name == str(row) for row, name in enumerate(names))
+    numbers = compact(frames.as_series(names))
+    return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
 
 
 def rows_of(names: Strings, rows: Order | None, what: str, array: str) -> Order:
@@ -268,9 +266,9 @@ class Audit(Brief):
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
-        counts = {model: np.zeros(2, int) for model, _, _ in (*self.by_model, *other.by_model)}
+        counts: dict[str, Any] = {}
         for model, *numbers in (*self.by_model, *other.by_model):
-            counts[model] += numbers
+            counts[model] = counts.get(model, 0) + np.array(numbers)
         return Audit(
             sort_names({*self.missing, *other.missing}),
             sort_names({*self.extra, *other.extra}),
