@@ -131,13 +131,10 @@ def distributions(
         raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
     with np.errstate(over="ignore", invalid="ignore"):
         probs = cells if kind == "probs" else exponential(cells if kind == "log-probs" else log_softmax(cells))
-    if surely_simplex(probs):
+    faults = _faults(probs, SUM_TOLERANCE)
+    if not faults:
         return
-    rows = to_host(first_faults(probs, np.float64(SUM_TOLERANCE))).tolist()
-    fault = next((fault for fault, row in enumerate(rows) if row < len(probs)), None)
-    if fault is None:
-        return
-    row = rows[fault]
+    fault, row = min(faults.items())
     given, own = (some_items(table, np.array([row]))[0] for table in (cells, probs))
     if kind == "logits":
         raise InputError(f"logits {given.tolist()}", "finite numbers", "Check that row.", where(row))
@@ -162,15 +159,14 @@ def distributions(
 
 
 def surely_simplex(probs: LabelTable) -> bool:
-    """Whether every row is well within the tolerance, in quick passes; False means that `distributions` must decide."""
-    if on_device(probs):
-        return probs.size > 0 and bool(
-            (to_host(first_faults(probs, np.float64(SUM_TOLERANCE / 2))) == len(probs)).all()
-        )
-    if not probs.size or not probs.min() >= 0:
-        return False
-    totals = np.einsum("ij->i", probs, dtype=np.float64)
-    return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
+    """Whether every row is well within the tolerance."""
+    return probs.size > 0 and not _faults(probs, SUM_TOLERANCE / 2)
+
+
+def _faults(probs: LabelTable, tolerance: float) -> dict[int, int]:
+    """The first row of each fault that there is: 0 not finite, 1 negative, 2 another sum."""
+    rows = to_host(first_faults(probs, np.float64(tolerance))).tolist()
+    return {fault: row for fault, row in enumerate(rows) if row < len(probs)}
 
 
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others

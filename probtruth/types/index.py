@@ -226,7 +226,7 @@ def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str],
     check.length(size, len(names), what)
     column = compact(frames.as_series(names))
     rows = order_of(column).astype(np.int64)
-    ordered = column if is_own(rows, size) else column.gather(rows)
+    ordered = column.gather(rows)
     if (ordered[1:] == ordered[:-1]).any():
         unique(names, what.rstrip("s"))
     return Names(ordered) if size > MANY else tuple(text(ordered).to_list()), rows
