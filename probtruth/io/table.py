@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import polars_names
 from probtruth.io.addresses import location, shown
@@ -208,7 +208,13 @@ class FileTable(Table):
             for frame, source in parts:
                 names = frame.columns if own is None else own.columns
                 first = first or names
-                _same_columns(names, first, source.name, shown(self.files[0]))
+                if sorted(names) != sorted(first):
+                    raise InputError(
+                        f"the columns {shortlist(names)}",
+                        f"those of {shown(self.files[0])}: {shortlist(first)}",
+                        "Give all files of a folder or pattern the same columns.",
+                        source.name,
+                    )
                 yield frame, source
 
     def in_batches(self) -> "Table":
@@ -290,13 +296,3 @@ def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
     return COPIES * sum(table.size for table in tables) > limit
-
-
-def _same_columns(columns: Strings, first: Strings, name: str, first_name: str) -> None:
-    if columns is not first and sorted(columns) != sorted(first):
-        raise InputError(
-            f"the columns {shortlist(columns)}",
-            f"those of {first_name}: {shortlist(first)}",
-            "Give all files of a folder or pattern the same columns.",
-            name,
-        )
