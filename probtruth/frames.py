@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -391,11 +391,7 @@ class Names(Sequence[str]):
     def __len__(self) -> int:
         return len(self.column)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Names": ...
-    def __getitem__(self, index: int | slice) -> "str | Names":
+    def __getitem__(self, index: Any) -> Any:
         return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:
