@@ -254,7 +254,8 @@ def opened(source: object, what: str = "the table") -> Table:
         once = _ONCE.get()
         return table if once is None else once.setdefault(table.path, table)
     source = frames.as_one(source)
-    if frame_numbers.is_array_with_names(source) or frame_numbers.is_series(source):
+    named = isinstance(source, frame_numbers.NamedNumbers) or frame_numbers.is_array_with_names(source)
+    if named or frame_numbers.is_series(source):
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
@@ -269,7 +270,7 @@ VALUE = "value"  # The column of a Series without a name
 
 
 def _of_array(source: Any, what: str) -> Table:
-    """An array of xarray, or a Series: one column for each label, or one for all that it says of an item."""
+    """Named numbers, an array of xarray, or a Series: a column for each label, or one for all that it says of an item."""
     own = frame_numbers.labelled(source)
     values = np.asarray(own.values)
     if values.ndim != 1:
