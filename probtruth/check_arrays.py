@@ -103,9 +103,8 @@ def masked_entry(values: object) -> tuple[int, ...] | None:
     """Where the first masked entry stands; NumPy itself would read the number below the mask."""
     if isinstance(values, np.ma.MaskedArray):
         mask = np.atleast_1d(np.ma.getmaskarray(values))
-        if values.ndim == 0:
-            return () if mask.any() else None
-        return tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+        first = tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+        return first and first[: values.ndim]
     listed = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
     for row, value in enumerate(values) if listed else ():  # type: ignore[arg-type,var-annotated]
         if isinstance(value, list | tuple | np.ma.MaskedArray):

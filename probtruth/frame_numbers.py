@@ -245,7 +245,7 @@ def no_frame(listed: object, what: str) -> None:
 
 
 def _of_xarray(table: Any) -> NamedNumbers:
-    if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
+    if table.dims[1:] == ("item",):
         table = table.transpose()
     of_axes = [_coordinate(table, axis) for axis in table.dims]
     return NamedNumbers(table.values, *of_axes[:2])

@@ -374,10 +374,11 @@ def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
 
     if names_wanted.dtype != known.dtype:
         names_wanted, known = alike((names_wanted, known))
+    rows = np.arange(len(known))
     if same(names_wanted, known):
-        return np.arange(len(known))
+        return rows
     wanted = polars.DataFrame({"name": names_wanted})
-    table = polars.DataFrame({"name": known, "row": np.arange(len(known))})
+    table = polars.DataFrame({"name": known, "row": rows})
     joined = wanted.join(table, on="name", how="left", maintain_order="left")
     return joined["row"].fill_null(-1).to_numpy()
 

@@ -270,7 +270,7 @@ VALUE = "value"  # The column of a Series without a name
 
 
 def _of_array(source: Any, what: str) -> Table:
-    """Named numbers, an array of xarray, or a Series: a column for each label, or one for all that it says of an item."""
+    """Named numbers, an array of xarray, or a Series: a column for each label, or one for all it says of an item."""
     own = frame_numbers.labelled(source)
     values = np.asarray(own.values)
     if values.ndim != 1:

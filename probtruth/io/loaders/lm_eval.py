@@ -363,7 +363,7 @@ def _log_likelihood(entry: object, where: str) -> float:
     if isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False"):
         with suppress(TypeError, ValueError, OverflowError):
             value = float(entry[0])
-    if math.isnan(value) or value == math.inf:
+    if not value < math.inf:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",
