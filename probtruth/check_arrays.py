@@ -91,8 +91,7 @@ def no_masked(values: object, what: str) -> None:
 
 
 def shape_of(values: Any, what: str) -> tuple[int, ...]:
-    """The lengths of the axes; a masked entry, and rows of several lengths, are errors."""
-    no_masked(values, what)
+    """The lengths of the axes; rows of several lengths are an error."""
     try:
         return np.shape(values)
     except ValueError:

@@ -286,6 +286,7 @@ def one_hot(
 
     Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
     """
+    check_arrays.no_masked(labels, what)
     check_arrays.shape_of(labels, what)
     array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
     if array.dtype.kind == "b":
