@@ -1,7 +1,7 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, MaybeText, Source, Strings, quote, shortlist, unique
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings, Texts, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -68,6 +68,11 @@ def by_value(names: "polars.Series") -> "polars.Series":
         for pattern, alike in TIMES_ALIKE:
             names = names.str.replace(pattern, alike)
     return names
+
+
+def named(values: Iterable[object]) -> Texts:
+    """Values of Python that stand together, as names."""
+    return tuple(by_value(polars_names([name_text(value) for value in values])))
 
 
 def _by_number(names: "polars.Series") -> "polars.Series":

@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.check import MaybeStrings, MaybeText, Strings, Texts, count, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
-from probtruth.frames import Names, by_value, compact, name_text, text
+from probtruth.frames import Names, compact, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
 from probtruth.types.arguments import GivenNames
@@ -204,7 +204,7 @@ def as_names(names: GivenNames, what: str) -> MaybeStrings:
     if names is None or isinstance(names, Names):
         return names
     listed = check.listed(names, what)
-    written = tuple(by_value(frames.polars_names([name_text(name) for name in listed])))
+    written = frames.named(listed)
     for position, (name, word) in enumerate(zip(listed, written, strict=True)):
         if frames.missing(name) or not word.strip():
             singular = what.rstrip("s")
