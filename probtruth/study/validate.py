@@ -13,7 +13,7 @@ from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats, UnitInts
-from probtruth.study.pilot import bare, scores_of
+from probtruth.study.pilot import scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -60,9 +60,10 @@ class Validation(Brief):
 
     def to_dict(self) -> dict[str, object]:
         """All of it, as plain values."""
-        names = ("a", "b", "n_items", "n_units", "difference", "replications", "seed", "note")
-        facts = {name: getattr(self, name) for name in names}
-        return {**facts, "table": [dict(row) for row in self.rows], "warnings": list(self.warnings)}
+        plain = dict(vars(self))
+        plain["table"] = [dict(row) for row in plain.pop("rows")]
+        plain["warnings"] = list(plain.pop("warnings"))
+        return plain
 
 
 def validate(
@@ -115,7 +116,12 @@ def validate(
     check.own_threads()
     scores, _, grouping = scores_of(source, a, b, groups, clusters)
     n = len(scores.items)
-    pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
+    values = scores.values
+    if scores.influence is not None:  # what an item moves through fitted weights belongs to its spread
+        about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
+        values = values + scores.sign * about_mean
+    alone = replace(scores, values=values, labels=None, replicates=None, influence=None, item_rows=None)
+    pair = replace(alone, groups=grouping.groups, clusters=grouping.clusters)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
     order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
@@ -138,8 +144,7 @@ def validate(
         problem = f"a true difference of {wanted:g}, which these scores cannot have"
         raise InputError(problem, "one between those of single items", "Name a smaller difference.")
     reached = {name: chance for name, chance in chances.items() if chance is not None}
-    measured: list[Mapping[str, Any]] = []
-    found: list[Mapping[str, float | str | None]] = []
+    found: list[dict[str, Any]] = []
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
         for run in range(count):
@@ -148,7 +153,6 @@ def validate(
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
         measures = _measures(targets[name], *studies.T)
-        measured.append(measures)
         found.append({"truth": name, "difference": targets[name], **measures})
     note = (
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
@@ -158,7 +162,7 @@ def validate(
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)
-    covered, error = min((row["coverage"], row["coverage_error"]) for row in measured)
+    covered, error = min((row["coverage"], row["coverage_error"]) for row in found)
     if covered + SIGNIFICANT * error < LOW_COVERAGE:
         warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
     first, second = pair.models

@@ -21,6 +21,8 @@ from probtruth.kernels.shapes import (
     ItemInts,
     ModelFloats,
     ModelInts,
+    ModelModel,
+    PairFloats,
     RowGroup,
     RowInts,
     RowUnit,
@@ -198,6 +200,20 @@ def spread_out(
     return found
 
 
+def spread_along(
+    array: Shaped[np.ndarray, "*axes"],
+    axes: Sequence[str],
+    places: Mapping[str, np.ndarray],
+    sizes: Mapping[str, int],
+    empty: float = 0,
+) -> np.ndarray:
+    """The same entries where the axes of these names are some of more."""
+    for at, axis in enumerate(axes, -len(axes)):
+        if axis in places:
+            array = spread_out(array, places[axis], sizes[axis], empty, at)
+    return array
+
+
 def pairs_of(models: ModelInts) -> Pairs:
     places = np.triu_indices(len(models), 1)
     return models[np.stack(places, axis=1)]
@@ -220,6 +236,15 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> RowInts:
 def rows_among(models: ModelInts, n_models: int) -> RowInts:
     """Where some models, then their pairs, stand among the rows of all."""
     return np.append(models, n_models + pair_rows_of(pairs_of(models), n_models))
+
+
+def square_of(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
+    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
+    matrix = np.zeros((n_models, n_models))
+    above = np.triu_indices(n_models, 1)
+    matrix[above] = pairs
+    matrix.T[above] = sign * pairs
+    return matrix
 
 
 def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:

@@ -24,14 +24,9 @@ def fixed_variance(
     scores: Scores, item_weights: ItemFloats, influence: ModelItem | None, a: int, b: int
 ) -> float | None:
     """The part of labels, or of answers, in the variance of a mean difference; None where not known, or infinite."""
-    if scores.labels is None and scores.replicates is not None:
-        if (scores.replicates.counts(len(scores.items))[[a, b]] < 2).any():
-            return None
-    elif not _is_known(scores.labels):
-        return None
     try:
         within = float(_moments(scores, item_weights, [a, b], None)[0])
-    except PosteriorError:
+    except (InputError, PosteriorError):
         return None
     if influence is None:
         return within
@@ -77,10 +72,10 @@ def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], co
     return total
 
 
-def _is_known(behind: LabelsBehind | None) -> bool:
+def _is_known(behind: LabelsBehind) -> bool:
     """Whether it is known how unsure the labels are."""
-    if behind is None or behind.estimand == "class":
-        return behind is not None
+    if behind.estimand == "class":
+        return True
     if behind.shares is None or behind.n_votes is None:
         return False
     return behind.log_probs is not None or not (behind.n_votes == 1).any()
