@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.comparison.boards.boards import Board, with_filled_labels
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
-from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
+from probtruth.comparison.estimation.fixed_items import fixed_part, fixed_variance
 from probtruth.comparison.estimation.means import correlated_folds, estimate_of
 from probtruth.comparison.estimation.moments import Moments, influence_of
 from probtruth.comparison.estimation.rectified import Rectified
@@ -112,9 +112,10 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if gold is not None or scores.labels is not None or (repeated is not None and repeated.what != "annotator"):
         estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
     if options.these_items:
-        mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
+        part = fixed_part(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
-        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items)
+        means = estimate.over_groups().mean
+        estimate = replace(estimate, mean=means, parts={name: part}, n_units=plan.n_items)
         estimate = replace(estimate, centre=None, plain=None, ends=None)
     shared: Shared | None = None
     named = options.replicates == "crossed" or (repeated is not None and repeated.what == "annotator")

@@ -11,8 +11,9 @@ from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
+from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats, UnitInts
+from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats
 from probtruth.study.pilot import scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
@@ -126,13 +127,13 @@ def validate(
     (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
     order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
     items_of_unit = np.split(order, np.cumsum(grouping.unit_sizes)[:-1])
-    units = Units(total, grouping.unit_sizes, grouping.of_unit(), items_of_unit)
+    units = Units(grouping, total, items_of_unit)
     of_groups = np.round(grouping.group_units * target / n)
     drawn = np.maximum(of_groups, 1).astype(int)
-    if len(units.total) == 1 or drawn.max() < 2:
+    if grouping.n_units == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
-    observed = units.mean(np.ones(len(units.total)))
-    residual = units.total - observed * units.size
+    observed = units.mean(np.ones(grouping.n_units))
+    residual = total - observed * grouping.unit_sizes
     if not np.abs(residual).max() > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     wanted = observed if difference is None else check.number(difference, "difference", "Give a minus b.")
@@ -171,32 +172,32 @@ def validate(
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Items or clusters: the total difference, the number of items, the group and the items of each."""
+    """Items or clusters: the total difference and the items of each."""
 
+    plan: Design
     total: UnitFloats
-    size: UnitInts
-    group: UnitInts
     items: Sequence[ItemInts]
 
     def mean(self, chance: UnitFloats) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
-        share = np.bincount(self.group, self.size) / self.size.sum()
-        total = np.bincount(self.group, chance * self.total)
-        size = np.bincount(self.group, chance * self.size)
+        plan = self.plan
+        total, size = plan.group_totals(chance * np.stack([self.total, plan.unit_sizes]))
+        share = plan.group_sizes / plan.n_items
         return float(share @ (total / size))
 
     def chances(self, to: float, observed: float) -> UnitFloats | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
         if to == observed:
             return np.ones(len(self.total))
-        residual = self.total - to * self.size
+        group = self.plan.of_unit()
+        residual = self.total - to * self.plan.unit_sizes
         residual /= np.sqrt(np.square(residual).mean())
 
         def tilted(steepness: float) -> UnitFloats:
             power = steepness * residual
-            top = np.full(self.group.max() + 1, -np.inf)
-            np.maximum.at(top, self.group, power)
-            return np.exp(power - top[self.group])
+            top = np.full(self.plan.n_groups, -np.inf)
+            np.maximum.at(top, group, power)
+            return np.exp(power - top[group])
 
         def excess(steepness: float) -> float:
             return self.mean(tilted(steepness)) - to
@@ -209,7 +210,7 @@ class Units:
         """So many units of each group."""
         picked = []
         for group, count in enumerate(counts.tolist()):
-            members = np.flatnonzero(self.group == group)
+            members = np.flatnonzero(self.plan.of_unit() == group)
             of_member = chance[members]
             picked.append(rng.choice(members, count, p=of_member / of_member.sum()))
         return np.concatenate(picked)
@@ -221,7 +222,7 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     names = tuple(map(str, range(len(items))))
     clusters = None
     if pair.clusters is not None:
-        of_item = np.repeat(np.arange(len(picks)), units.size[picks])
+        of_item = np.repeat(np.arange(len(picks)), units.plan.unit_sizes[picks])
         clusters = Partition(of_item, names[: len(picks)])
     study = pair.part(np.arange(2), items)
     study = replace(study, items=names, clusters=clusters)

@@ -190,27 +190,20 @@ def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
 
 
 def spread_out(
-    part: Shaped[np.ndarray, "*axes"], places: Int[np.ndarray, " part"], size: int, empty: float = 0, axis: int = -1
-) -> np.ndarray:
-    """The same entries of an axis among more, which are empty."""
-    shape = [*part.shape]
-    shape[axis] = size
-    found = np.full(shape, empty, part.dtype)
-    found.swapaxes(axis, -1)[..., places] = part.swapaxes(axis, -1)
-    return found
-
-
-def spread_along(
     array: Shaped[np.ndarray, "*axes"],
     axes: Sequence[str],
     places: Mapping[str, np.ndarray],
     sizes: Mapping[str, int],
     empty: float = 0,
 ) -> np.ndarray:
-    """The same entries where the axes of these names are some of more."""
+    """The same entries where the axes of these names are some of more; the others are empty."""
     for at, axis in enumerate(axes, -len(axes)):
         if axis in places:
-            array = spread_out(array, places[axis], sizes[axis], empty, at)
+            shape = [*array.shape]
+            shape[at] = sizes[axis]
+            among = np.full(shape, empty, array.dtype)
+            among.swapaxes(at, -1)[..., places[axis]] = array.swapaxes(at, -1)
+            array = among
     return array
 
 

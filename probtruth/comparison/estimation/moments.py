@@ -14,7 +14,6 @@ from probtruth.comparison.estimation.design import (
     design,
     pairs_of,
     rows_among,
-    spread_along,
     spread_out,
     totals,
 )
@@ -276,10 +275,10 @@ class Moments:
         of_self = replace(self, cell_group=places["group"][self.cell_group])
         arrays: dict[str, Any] = {}
         for name, (axes, empty, _) in ARRAYS.items():
-            arrays[name] = spread_along(getattr(of_self, name), axes, places, sizes, empty)
+            arrays[name] = spread_out(getattr(of_self, name), axes, places, sizes, empty)
         if columns is not None:
             model = np.arange(len(self.models))
-            of_models = spread_out(model, places["model"], n_models, len(model))
+            of_models = spread_out(model, ("model",), places, sizes, len(model))
             columns = replace(columns, cell=places["cell"][columns.cell]).of_models(of_models)
         if annotators is not None:
             annotators = annotators.among(names["unit"], places, sizes)

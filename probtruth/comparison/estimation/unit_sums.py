@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison.estimation.design import Design, spread_along, square_of, totals
+from probtruth.comparison.estimation.design import Design, spread_out, square_of, totals
 from probtruth.comparison.estimation.design import effective as effective_number
 from probtruth.comparison.estimation.estimate import power_sums
 from probtruth.kernels.arrays import ratio
@@ -189,7 +189,7 @@ class UnitSums:
     def among(self, names: tuple[str, ...], places: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> "UnitSums":
         """The same where units and groups are some of more."""
         return UnitSums(
-            names, **{name: spread_along(getattr(self, name), axes, places, sizes) for name, axes in AXES.items()}
+            names, **{name: spread_out(getattr(self, name), axes, places, sizes) for name, axes in AXES.items()}
         )
 
     def spread(self, weights: GroupFloats) -> Spread:

@@ -137,7 +137,7 @@ def mixture_errors(mixture: Mixture) -> tuple[float, float]:
 
 def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
     """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
-    found = [_draw_pair(population, pair, options) for pair in range(len(population.prior.scale))]
+    found = [_draw_pair(population, pair, options) for pair in range(len(population.groups.pooled))]
     runs, posterior, errors, figures = zip(*found, strict=True)
     max_mcse, end_mcse = np.max(errors, axis=0).tolist()
     return replace(population, posterior=posterior), Run(runs, max_mcse, end_mcse, figures)
@@ -154,7 +154,7 @@ def _draw_pair(
         mixed = passes(*of_run)
         if not mixed and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
             return False
-        posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
+        posterior = from_draws(population.groups, run.sites, pair, options.seed)
         shown = [posterior.mixture(), posterior.mixture(new_group=True), *posterior.of_groups()]
         of_probability, of_end = np.max([mixture_errors(mixture) for mixture in shown], axis=0).tolist()
         found.append((posterior, (of_probability, of_end), of_run))
@@ -162,7 +162,7 @@ def _draw_pair(
 
     run = sample(
         integrated,
-        population.data(pair),
+        population.groups.data(pair),
         options.seed,
         draws=GROUP_DRAWS,
         warmup=WARMUP,
@@ -240,11 +240,11 @@ def _prior(population: Population, axes: Sequence[str], rng: np.random.Generator
     """Draws of what has a proper prior, and what has none."""
     import xarray
 
-    prior = population.prior
-    n_groups, n_pairs = population.groups.mean.shape
+    groups = population.groups
+    n_groups, n_pairs = groups.mean.shape
     shape = (CHAINS, n, n_pairs)
     quantile = rng.random(shape)
-    between = prior.scale * np.expm1(quantile * prior.log_range) * population.unit[population.varies]
+    between = groups.prior_scale * np.expm1(quantile * groups.log_range) * population.unit[population.varies]
     spread = np.abs(SPREAD * rng.standard_normal(shape))
     standard = rng.standard_normal((CHAINS, n, n_groups, n_pairs))
     sites = {
