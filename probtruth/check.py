@@ -155,9 +155,7 @@ def number(
     wanted: MaybeText = None,
 ) -> float:
     """A finite number within these bounds; anything else is an error, which says `wanted` (by default: the bounds)."""
-    no_number = (
-        isinstance(value, bool | str | bytes) or bool(getattr(value, "ndim", 0)) or "bool" in type(value).__name__
-    )
+    no_number = isinstance(value, str | bytes) or bool(getattr(value, "ndim", 0)) or "bool" in type(value).__name__
     try:
         real = nan if no_number else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

@@ -1,6 +1,7 @@
 """Checks of arrays, made once, on the host or where they lie, where data enter. Kernels check nothing."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -87,6 +88,15 @@ def no_masked(values: object, what: str) -> None:
     entry = masked_entry(values)
     if entry is not None:
         raise InputError(f"{what} with a masked entry at {entry}", "a number everywhere", "Fill it or drop its item.")
+
+
+def shape_of(values: Any, what: str) -> tuple[int, ...]:
+    """The lengths of the axes; a masked entry, and rows of several lengths, are errors."""
+    no_masked(values, what)
+    try:
+        return np.shape(values)
+    except ValueError:
+        raise InputError(f"{what} in rows of several lengths", "rows of one length", "Check each row.") from None
 
 
 def masked_entry(values: object) -> tuple[int, ...] | None:

@@ -182,8 +182,6 @@ def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
     if isinstance(table, Mapping) or is_records(table):
         return True
-    if isinstance(table, (np.ndarray, list, tuple, str, bytes)):
-        return False
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 
 
@@ -201,7 +199,7 @@ def row_names(table: object) -> Texts | None:
         values: Any = table
         return _coordinate(values, values.dims[0]) if values.ndim else None
     index = getattr(table, "index", None) if type(table).__module__.startswith("pandas") else None
-    if index is None or not hasattr(index, "to_list") or _counts_rows(index):
+    if index is None or _counts_rows(index):
         return None
     return names_in(index.to_list())
 
@@ -213,7 +211,7 @@ def levels(table: Any) -> dict[str, object]:
         names_of_rows = _coordinate(table, axis)
         return {} if names_of_rows is None else {str(axis): list(names_of_rows)}
     index = getattr(table, "index", None)
-    if index is None or callable(index) or None in index.names:
+    if index is None or None in index.names:
         return {}
     return {name_text(name): index.get_level_values(name).to_list() for name in index.names}
 

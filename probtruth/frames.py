@@ -101,7 +101,7 @@ def as_polars(frame: object) -> "polars.DataFrame":
         if isinstance(columns, polars.DataFrame):
             return columns
         named = {name_text(name): column for name, column in columns.items()}
-        return polars.DataFrame({name: _series(name, column) for name, column in named.items()})
+        return polars.DataFrame({name: series(name, column) for name, column in named.items()})
     except InputError:
         raise
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
@@ -196,7 +196,7 @@ def with_index(frame: Any) -> "polars.DataFrame":
     return as_polars(frame)
 
 
-def _series(name: str, column: Any) -> "polars.Series":
+def series(name: str, column: Any) -> "polars.Series":
     """A column; values of mixed types become the text of `name_text`, and missing values stay missing."""
     import polars
 
@@ -218,11 +218,11 @@ def _series(name: str, column: Any) -> "polars.Series":
     types = set() if isinstance(values, np.ndarray) else set(map(type, values)) - {type(None)}
     try:
         if len(types) < 2:
-            series = polars.Series(name, values)
+            made = polars.Series(name, values)
             of_pandas = any(kind.__name__ == "Timestamp" for kind in types)
             loses_digits = of_pandas and any(getattr(time, "nanosecond", 0) for time in values)
-            if series.dtype != polars.Object and not loses_digits:
-                return series
+            if made.dtype != polars.Object and "128" not in str(made.dtype) and not loses_digits:
+                return made
     except (TypeError, OverflowError, polars.exceptions.PolarsError):
         pass
     text = [None if missing(value) else name_text(value) for value in values]
@@ -324,9 +324,8 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
         distinct = series.drop_nulls().unique()
         named = [None if missing(value) else name_text(value) for value in distinct.to_list()]
         series = series.replace_strict(distinct, named, default=None, return_dtype=polars.String)
-    faults = {"a blank cell": series.is_null()}
+    faults = {"a blank cell": blank(series)}
     if series.dtype == polars.String:
-        faults["a blank cell"] |= series.str.strip_chars() == ""
         faults["a NUL character"] = series.str.contains("\0", literal=True)
     for fault, bad in faults.items():
         if bad.any():
@@ -353,11 +352,6 @@ def compact(names: "polars.Series") -> "polars.Series":
         return names
     numbers = names.cast(polars.Int64, strict=False)
     return names if numbers.has_nulls() or (numbers.cast(polars.String) != names).any() else numbers
-
-
-def rising(names: "polars.Series") -> bool:
-    """Whether each name is above the one before: a quick way to see that none stands twice."""
-    return bool((names[1:] > names[:-1]).all())
 
 
 def alike(columns: "Sequence[polars.Series]") -> "list[polars.Series]":

@@ -44,15 +44,18 @@ def truth(
             annotations = annotations.without_annotators(exclude_annotator)
         annotations, unlabelled = annotations.annotated()
     notes = [*annotations.notes]
-    notes += [f"{count(len(annotations.excluded), 'annotator')} left out as requested"] if annotations.excluded else []
-    notes += [f"{len(unlabelled)} items without annotations left out"] if unlabelled else []
+    if annotations.excluded:
+        notes.append(f"{count(len(annotations.excluded), 'annotator')} left out as requested")
+    if unlabelled:
+        notes.append(f"{len(unlabelled)} items without annotations left out")
     with console.progress("inferring"):
         options: dict[str, Any] = {"method": method, "estimand": estimand, "seed": seed}
         inferred = infer_truth(annotations, **options, draws=0)
     quality = None if annotations.annotator is None else annotators(annotations)
     if out is not None:
         write_soft(inferred, out)
-        notes += [CSV_LACKS] if Path(out).suffix.lower() == ".csv" else []
+        if Path(out).suffix.lower() == ".csv":
+            notes.append(CSV_LACKS)
         notes.append(f"soft labels of {inferred.n_items} items written to {out}")
     for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
         console.note(note)

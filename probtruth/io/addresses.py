@@ -203,24 +203,23 @@ def too_much(got: str) -> InputError:
 def _downloaded(url: str) -> Path:
     """The copy of what a server sends, which has so many seconds for all of it, its headers too."""
     end = time.monotonic() + LONGEST
-    results = []
-    errors = []
+    found: list[Path | Exception] = []
 
     def work() -> None:
         try:
-            results.append(_fetched(url, end))
+            found.append(_fetched(url, end))
         except Exception as error:  # raised again below, in the thread of the caller
-            errors.append(error)
+            found.append(error)
 
     # a server can send its headers byte by byte: only another thread can stop waiting for them
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(LONGEST)
-    if errors:
-        raise errors[0]
-    if not results:
+    if not found:
         raise too_much(f"no end after {LONGEST:g} seconds")
-    return results[0]
+    if isinstance(found[0], Exception):
+        raise found[0]
+    return found[0]
 
 
 def _fetched(url: str, end: float) -> Path:

@@ -17,7 +17,8 @@ from probtruth.io.formats import LabelReading, MaybeText, Texts
 from probtruth.io.kinds import Beside, Counts, LabelKind, Log, Long, Soft, Wide, kind_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.table import FrameTable, Table, opened, too_large
-from probtruth.io.tables.wide import NAME, VALUE, fill, items_of, long_form
+from probtruth.io.tables.columns import items_in
+from probtruth.io.tables.wide import NAME, VALUE, fill, long_form
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
@@ -171,13 +172,9 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: MaybeStrings) 
 
 def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
     columns = [*kind.labels.values()]
-    n_rows = sum(part.height for part, _ in table.rows(kind.columns))
+    items, n_rows, source = items_in(table, kind, "one row of counts for each item", ONE_ROW)
     counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
     fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
-    source = table.head[1]
-    items = None
-    if kind.item is not None:
-        items, source = items_of(table.rows([kind.item]), kind.item, "one row of counts for each item", ONE_ROW)
     notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
     labels = [label for label in kind.labels if label not in how.none]
     if len(labels) < len(columns):

@@ -71,19 +71,18 @@ def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: Mayb
             source.at(unlabelled[0], LABEL),
         )
     columns = [frames.names(table, role, source, role) for role in ("item", LABEL, EXPERT) if role in table.columns]
-    answers = {}
-    counts: dict[str, Counter[str]] = {}
+    answers: dict[Texts, str] = {}
     for row, (name, label, *expert) in enumerate(zip(*columns, strict=True)):
-        if (name, *expert) not in answers:
-            answers[name, *expert] = label
-            counts.setdefault(name, Counter())[label] += 1
-        elif answers[name, *expert] != label:
+        if answers.setdefault((name, *expert), label) != label:
             raise InputError(
                 f"two labels for item {quote(name)}",
                 "one answer of an expert for each item",
                 "Remove one of them, or name the experts in a column 'annotator' if there are several.",
                 source.at(row, "label"),
             )
+    counts: dict[str, Counter[str]] = {}
+    for (name, *_), label in answers.items():
+        counts.setdefault(name, Counter())[label] += 1
     shares = tuple({label: count / own.total() for label, count in own.items()} for own in counts.values())
     chances = probabilities(table, source)
     chosen = None if chances is None else np.array([chances[name] for name in counts])

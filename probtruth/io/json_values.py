@@ -10,7 +10,7 @@ from probtruth.check import quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.io.addresses import location, shown
-from probtruth.io.tables.json_lines import strict, values_in
+from probtruth.io.tables.json_lines import HALF, strict, values_in
 from probtruth.io.tables.read import guarded, read_bytes, regular, utf8
 from probtruth.types.arguments import StrPath
 
@@ -45,9 +45,10 @@ def parsed(data: bytes, where: str) -> Any:
     return strict(utf8(data, where), where)
 
 
-def read_json(path: StrPath) -> tuple[Any, str]:
+def read_object(path: StrPath) -> Record:
+    """The object that a file holds."""
     name = shown(path)
-    return parsed(read_bytes(path), name), name
+    return as_object(parsed(read_bytes(path), name), name)
 
 
 def read_rows(path: StrPath, what: str) -> Iterator[Record]:
@@ -105,13 +106,9 @@ def as_name(value: Any, where: str) -> str:
     """Text or an integer as a name that every table can hold."""
     if not isinstance(value, (str, int)) or isinstance(value, bool):
         raise wrong(described(value), "text or an integer", where)
-    try:
-        text = name_text(value)
-        text.encode()
-    except UnicodeEncodeError:
-        raise wrong("half of a surrogate pair, which UTF-8 cannot hold,", "a name", where) from None
-    except ValueError:
-        raise wrong("an integer of thousands of digits", "a name", where) from None
+    text = name_text(value)
+    if HALF.search(text):
+        raise wrong("half of a surrogate pair, which UTF-8 cannot hold,", "a name", where)
     if not text.strip():
         raise wrong("a blank name", "a name", where)
     if "\0" in text:

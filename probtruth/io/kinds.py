@@ -16,8 +16,8 @@ from probtruth.frames import blank, cells, keys, name_text, need_columns, polars
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
-    ENOUGH,
     MOST,
+    ByLabel,
     by_name,
     is_numeric,
     item_column,
@@ -81,22 +81,6 @@ class Wide:
     item: MaybeText
     annotators: Texts
     notes: Texts = ()
-
-
-@dataclass(frozen=True)
-class ByLabel:
-    """A row for each item, and a column for each label; without a column of items rows have positions."""
-
-    item: MaybeText
-    labels: dict[str, str]  # the column of each label
-    notes: Texts = ()
-    positional: bool = False  # whether the labels are positions without names
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read."""
-        own = [] if self.item is None else [self.item]
-        return [*own, *self.labels.values()]
 
 
 class Counts(ByLabel):
@@ -170,8 +154,7 @@ def kind_of(
         if label in columns and how.column("annotator") in columns:
             return _long(table, how, beside)
         if label in columns and how.annotator is None and not votes_only:
-            frame, source = table.head
-            return Hard(*item_column(frame.head(ENOUGH), how.item, beside.items, source, (label,)), label)
+            return Hard(*item_column(table, how.item, beside.items, (label,)), label)
         if how.annotator is not None or label in columns:
             raise neither(table, how)
     return _by_label(table, how, beside, votes_only)
@@ -180,12 +163,11 @@ def kind_of(
 def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     if _rows_are_items(table, how, beside):
         table = table.with_items(None)
-    frame, source = table.head
     others = [how.column(role) for role in ("annotator", "label", "replicate")]
     annotator, label, replicate = others
-    item, notes = item_column(frame.head(ENOUGH), how.item, beside.items, source, others)
-    need_columns(frame.columns, how.named("replicate"), source.name)
-    return Long(item, annotator, label, replicate if replicate in frame.columns else None, notes)
+    item, notes = item_column(table, how.item, beside.items, others)
+    need_columns(table.columns, how.named("replicate"), table.name)
+    return Long(item, annotator, label, replicate if replicate in table.columns else None, notes)
 
 
 def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
@@ -207,8 +189,7 @@ def _wide(table: Table, how: LabelReading) -> Wide:
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
     """Numbers by label: soft labels where rows sum to 1, counts of votes where something says that they are."""
-    frame, source = table.head
-    head = frame.head(ENOUGH)
+    head, source = table.sample
     item, notes = _item_of_numbers(table, how, beside)
     known = how.label is not None
     chosen = {}
@@ -218,49 +199,48 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         chosen = by_name(listed(how.label))
     elif table.has_names:
         used = set(beside.labels or ())
-        chosen, ignored = labels_in(head, item, beside.labels or (), source, must_be_named=beside.labels is None)
+        chosen, ignored = labels_in(table, item, beside.labels or (), must_be_named=beside.labels is None)
         notes += ignored
         known = sum(label in used for label in chosen) >= FEWEST_LABELS
     else:
-        columns = of_numbers(head, labels_of(head, item, source, must_be_named=False))
+        columns = of_numbers(head, labels_of(table, item, must_be_named=False))
         chosen = {str(position): name for position, name in enumerate(columns)}
-    if not of_numbers(head, [*chosen.values()]):
+    names = [*chosen.values()]
+    if not of_numbers(head, names):
         raise neither(table, how)
     soft = Soft(item, chosen, notes, not table.has_names)
     counts = Counts(item, chosen, notes, not table.has_names)
     if how.format in ("soft", "counts"):
         return soft if how.format == "soft" else counts
-    values = numbers_in(head, [*chosen.values()])
-    if values is None or not (values >= 0).all():
-        numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in chosen.values()]
-        whole = all((column % 1 == 0).all() for column in numbers)
-        if whole and not known:  # as answers, with blanks or codes of -1
-            raise _either(head, item, [*chosen.values()], source, beside)
-        return counts if whole or votes_only else soft  # whose reader names the cell that is none
-    whole = bool((values == np.floor(values)).all())
-    if not votes_only and (not whole or surely_simplex(values)):
+    values = numbers_in(head, names)
+    numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
+    whole = all((column == column.floor()).all() for column in numbers)
+    if values is not None and not (values >= 0).all():  # as answers, with codes of -1
+        values = None
+    if not votes_only and (not whole or (values is not None and surely_simplex(values))):
         return soft
     if known or not whole:
         return counts
-    n_labels = len(chosen)
+    if values is None:
+        raise _either(head, item, names, source, beside)
+    n_labels = len(names)
     from_0 = values.max() < n_labels
     from_1 = values.min() >= 1 and values.max() <= n_labels
     by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
     if by_number and not from_0 and not from_1:  # no codes of labels
         return counts
-    raise _either(head, item, [*chosen.values()], source, beside)
+    raise _either(head, item, names, source, beside)
 
 
 def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[MaybeText, Texts]:
     """The column of items, in which each stands once; None where rows have positions only."""
-    frame, source = table.head
-    head = frame.head(ENOUGH)
+    head, source = table.sample
     only_numbers = len(of_numbers(head, head.columns)) == head.width
     if only_numbers and not table.stored and how.item is None and "item" not in head.columns:
         return None, ()
     if how.column("item") not in head.columns and not beside.items:
         raise neither(table, how)
-    item, notes = item_column(head, how.item, beside.items, source)
+    item, notes = item_column(table, how.item, beside.items)
     if how.format == "auto" and keys(head, item, source, "item").is_duplicated().any():
         others = [name for name in head.columns if name != item]
         if item != how.column("item") or len(of_numbers(head, others)) < len(others):

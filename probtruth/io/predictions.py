@@ -19,7 +19,7 @@ from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import Table, is_named, opened, too_large
-from probtruth.io.tables.columns import Chosen, choose, odd_logits, under_labels
+from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
     CellKind,
@@ -35,6 +35,7 @@ from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.kernels.shapes import ItemInts, ItemLabel
 from probtruth.types import Audit, Index, Predictions
+from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, GivenNames, StrPath
 from probtruth.types.index import as_names, match_labels, not_shifted, sort_names
 from probtruth.types.predictions import as_logs, by_model, of_logits
@@ -101,10 +102,11 @@ def read_predictions(
             table = table.in_batches()
         chosen = choose(table, item, index, kind, wanted)
         known = tables[0].items if tables else None
-        items, source = items_of(table.rows([chosen.item]), chosen.item, "every item once", REPEATED, known)
+        column = str(chosen.item)
+        items, source = items_of(table.rows([column]), column, "every item once", REPEATED, known)
         tables.append(_Table(model, chosen, items, source, table))
     own_labels = tables[0].labels
-    of_labels, _, _ = Index.of_array((0, len(own_labels)), (), own_labels)
+    of_labels = index_of_labels(own_labels)
     for own in tables:
         odd = sorted({*own_labels} ^ {*own.labels})
         if odd:
@@ -167,7 +169,7 @@ class _Table:
     """The table of a model: its columns, and its items in the order of its rows."""
 
     model: str
-    chosen: Chosen
+    chosen: ByLabel
     items: Names
     source: Source
     table: Table
@@ -204,8 +206,7 @@ class _Table:
             hint = " ".join((suspects(labels, used, self.chosen.item), *self.chosen.notes))
             check_rows(cells, labels, source, kind, hint)
 
-        columns = [self.chosen.item, *dict.fromkeys(self.chosen.labels.values())]
-        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(columns))
+        parts = (under_labels(*part, self.chosen, kind) for part in self.table.rows(self.chosen.columns))
         fill(logs, rows, len(self.items), parts, labels, convert, refuse)
         logs[rows < 0] = np.nan
         return np.concatenate(divided), kind == "logits" and probable

@@ -1,6 +1,6 @@
 """Scores as a file: one row for each item and model, in their own orientation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -36,6 +36,15 @@ NO_LABELS = (
     "left out: evaluate the annotations themselves (command line: probtruth run), which counts it"
 )
 CODES = (-1, -9, -99, -999, -9999, 99, 999, 9999)  # Scores that often say that there is none
+# What is read of each fact about a rule that notes hold, where infinities are text.
+READ_FACTS: dict[str, Callable[[Any], Any]] = {
+    "floor": float,
+    "entropy": float,
+    "baseline": float,
+    "proper": bool,
+    "range": lambda ends: tuple(map(float, ends)),
+    "label_order": lambda names: tuple(map(str, names)),
+}
 SAME = 1e-4  # Relative; scores of float32 arrays differ so much from what their losses in float64 give
 
 
@@ -102,8 +111,9 @@ def as_table(scores: Scores) -> DataFrame:
     values = scores.values
     item = np.arange(len(scores.items))
     repeated = scores.replicates
-    by_annotator = repeated is not None and repeated.what == "annotator"
-    if repeated is not None and by_annotator:
+    if repeated is not None and repeated.what != "annotator":
+        repeated = None
+    if repeated is not None:
         values = repeated.values
         item = repeated.item
     n_models = len(values)
@@ -115,7 +125,7 @@ def as_table(scores: Scores) -> DataFrame:
     for what, partition in (("group", scores.groups), ("cluster", scores.clusters)):
         if partition is not None:
             columns[what] = _names(partition.names, partition.codes[item], n_models)
-    if repeated is not None and by_annotator:
+    if repeated is not None:
         columns["annotator"] = _names(repeated.names, repeated.replicate, n_models)
     return DataFrame(columns).filter(~np.isnan(values).ravel())
 
@@ -336,18 +346,9 @@ def notes_in(
     if notes and score == "score":
         try:
             rule = str(notes["rule"])
-            proper = notes["proper"]
-            known: dict[str, Any] = {name: _number(notes[name]) for name in ("floor", "entropy", "baseline")}
-            if notes["range"] is not None:
-                known["range"] = tuple(map(float, notes["range"]))
-            if notes["label_order"] is not None:
-                known["label_order"] = tuple(map(str, notes["label_order"]))
-            facts = RuleFacts(proper=None if proper is None else proper is True, **known)
+            said = {name: notes[name] for name in READ_FACTS if notes[name] is not None}
+            known: dict[str, Any] = {name: READ_FACTS[name](value) for name, value in said.items()}
+            facts = RuleFacts(**known)
         except (KeyError, TypeError, ValueError) as error:
             raise parquet_notes.damaged(str(error), where) from None
     return orientation.upward(rule, stated, where), rule, facts
-
-
-def _number(value: Any) -> MaybeNumber:
-    """A number of the notes, where infinities are text."""
-    return None if value is None else float(value)

@@ -16,7 +16,7 @@ from polars import DataFrame, Series, String
 from probtruth import frame_numbers, frames
 from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frames import by_value, polars_names
+from probtruth.frames import polars_names
 from probtruth.io.addresses import location, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.tables import binary
@@ -25,6 +25,7 @@ from probtruth.io.tools import tool_of
 from probtruth.kernels.host import free_memory
 
 OWN = "probtruth: "  # How a column begins that probtruth writes beside those of a table
+ENOUGH = 10_000  # Rows by which columns are told
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
 COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
 
@@ -61,6 +62,12 @@ class Table(ABC):
     @abstractmethod
     def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         """All rows in parts, with at least these columns."""
+
+    @property
+    def sample(self) -> Part:
+        """The rows by which it is told what the columns are."""
+        frame, source = self.head
+        return frame.head(ENOUGH), source
 
     @property
     def columns(self) -> list[str]:
@@ -133,11 +140,6 @@ class FrameTable(Table):
 
     def rows(self, columns: MaybeStrings = None) -> Iterable[Part]:
         return [self.head]
-
-    @property
-    def label_names(self) -> list[str] | None:
-        """The names of its columns, as labels; None where they have positions only."""
-        return by_value(polars_names(self.columns)).to_list() if self.has_names else None
 
     def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item

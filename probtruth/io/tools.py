@@ -8,7 +8,7 @@ from typing import Any
 from probtruth.errors import InputError
 from probtruth.io.addresses import location, shown
 from probtruth.io.formats import TOOLS, MaybeText
-from probtruth.io.json_values import first_object, read_json
+from probtruth.io.json_values import first_object, parsed
 from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
 from probtruth.types.arguments import StrPath
 
@@ -66,7 +66,7 @@ def tool_of(path: StrPath) -> MaybeText:
             shown(path),
         )
     if value is None:
-        read_json(where)  # says what is wrong with it
+        parsed(read_bytes(where), shown(path))  # says what is wrong with it
     if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
         raise InputError(
             "JSON of no tool that is known",

@@ -16,9 +16,11 @@ from probtruth.errors import InputError
 from probtruth.frames import as_series
 from probtruth.io.kinds import Soft
 from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
+from probtruth.io.output.folder import need_suffix
 from probtruth.io.table import OWN, Table
 from probtruth.io.tables import parquet_notes
-from probtruth.io.tables.wide import REPEATED, check_rows, fill, items_of, suspects
+from probtruth.io.tables.columns import items_in, under_labels
+from probtruth.io.tables.wide import check_rows, fill, suspects
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import empty_array
 from probtruth.types import Annotations, Index, Truth
@@ -98,10 +100,8 @@ def _need_shape(array: np.ndarray, shape: Sequence[int]) -> None:
 
 def check_soft_out(path: StrPath) -> None:
     """Raises where soft labels cannot be written; a CSV that is there is never replaced, since it may be anybody's."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet or .csv", "Name the output so.")
-    (check_new_csv if suffix == ".csv" else parquet_notes.check_parquet_out)(path)
+    as_csv = need_suffix(path, ".parquet", ".csv") == ".csv"
+    (check_new_csv if as_csv else parquet_notes.check_parquet_out)(path)
 
 
 def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk: bool = False) -> Truth:
@@ -111,12 +111,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
     """
     table = table.with_items(kind.item)
     labels = [*kind.labels]
-    item = kind.item
-    source = table.head[1]
-    items = None
-    n_rows = sum(part.height for part, _ in table.rows(kind.columns[:1]))
-    if item is not None:
-        items, source = items_of(table.rows([item]), item, "every item once", REPEATED)
+    items, n_rows, source = items_in(table, kind)
     index, rows, _ = Index.of_array((n_rows, len(labels)), items, None if kind.positional else labels)
     ordered = labels if kind.positional else index.labels
 
@@ -128,12 +123,11 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
                 "Add a column for the other label, which is 1 minus this one.",
                 source.name,
             )
-        check_rows(cells, ordered, source, "probs", suspects(labels, None, item or ""), "soft labels")
+        check_rows(cells, ordered, source, "probs", suspects(labels, None, kind.item), "soft labels")
 
     probs = empty_array((len(rows), len(labels)), on_disk)
-    columns = [kind.labels[label] for label in ordered]
-    parts = table.rows([*kind.columns[:1], *columns])
-    fill(probs, rows, len(rows), parts, columns, lambda cells: (cells, surely_simplex(cells)), refuse)
+    parts = (under_labels(*part, kind) for part in table.rows(kind.columns))
+    fill(probs, rows, len(rows), parts, ordered, lambda cells: (cells, surely_simplex(cells)), refuse)
     notes = parquet_notes.of(table)
     lost = [name for name in table.columns if name.startswith(OWN)]
     if lost and "arrays" not in notes:
@@ -161,17 +155,11 @@ def _restored(truth: Truth, notes: Mapping[str, Any], arrays: Mapping[str, np.nd
     """The truth with what the file says of it."""
     votes = arrays.get("n_votes")
     shares = arrays.get("shares")
-    marginals = arrays.get("marginals")
     evidence = {name: arrays[EVIDENCE + name] for name in notes["evidence"]}
-    for array, shape in (
-        (votes, truth.probs.shape[:1]),
-        (shares, truth.probs.shape),
-        (marginals, truth.probs.shape[1:]),
-    ):
-        if array is not None:
-            _need_shape(array, shape)
-    for array in evidence.values():
-        _need_shape(array, truth.probs.shape)
+    shapes = {"n_votes": truth.probs.shape[:1], "marginals": truth.probs.shape[1:]}
+    for name in ("n_votes", "shares", "marginals", *(EVIDENCE + name for name in evidence)):
+        if name in arrays:
+            _need_shape(arrays[name], shapes.get(name, truth.probs.shape))
     if votes is not None and (votes < 0).any():
         raise ValueError("a negative number of votes")
     if shares is not None:
@@ -188,7 +176,7 @@ def _restored(truth: Truth, notes: Mapping[str, Any], arrays: Mapping[str, np.nd
         diagnostics=diagnostics,
         shares=shares,
         n_votes=None if votes is None else votes.astype(np.int64),
-        marginals=marginals,
+        marginals=arrays.get("marginals"),
         evidence=evidence,
         annotations=answers_of(arrays, index, diagnostics.get("excluded_annotators", ())),
     )

@@ -19,9 +19,9 @@ from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.predictions import opened_models, read_predictions
-from probtruth.io.table import FrameTable, Table, opened, too_large
+from probtruth.io.table import ENOUGH, FrameTable, Table, opened, too_large
 from probtruth.io.tables import columns
-from probtruth.io.tables.columns import ENOUGH, Chosen, label_columns, names_in, under_labels, with_event
+from probtruth.io.tables.columns import label_columns, names_in, with_event
 from probtruth.io.tables.wide import items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
@@ -77,7 +77,8 @@ def _numbers_of(table: object) -> NamedNumbers:
     """The numbers of a table without names of items."""
     if not isinstance(table, FrameTable):
         return labelled(table)
-    return NamedNumbers(labelled(table.frame).values, None, table.label_names)
+    numbers = labelled(table.frame)
+    return numbers if table.has_names else replace(numbers, labels=None)
 
 
 def reference_of(
@@ -89,8 +90,7 @@ def reference_of(
     memory: MaybeNumber = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
-    is_object = isinstance(reference, Annotations | Truth | Predictions)
-    is_table = isinstance(reference, Table | str | Path) or (is_frame(reference) and not is_object)
+    is_table = isinstance(reference, Table | str | Path) or is_frame(reference)
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:
         raise InputError(
@@ -153,13 +153,8 @@ def _of_table(
     if on_disk:
         table = table.in_batches()
     if isinstance(kind, Soft):
-        if len(kind.labels) == 1 and kind.item is not None and len(beside.labels or ()) == 2:
-            # one column, the probability of one of two labels, becomes a column for each
-            table = table.with_items(how.item)
-            chosen = with_event(Chosen(str(kind.item), kind.labels), beside.labels or (), table, False)
-            frame, source = under_labels(*table.whole, chosen, "probs")
-            table = FrameTable(frame, table.name, source=source, stored=table.stored)
-            kind = Soft(kind.item, {label: label for label in chosen.labels})
+        if kind.item is not None:
+            kind = with_event(kind, beside.labels or (), table)
         return soft_of(table, kind, estimand, on_disk)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole
@@ -183,7 +178,7 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         return Beside((), known, n_labels)
     model, first = next(iter(opened_models(predictions).items()))
     if isinstance(first, NamedNumbers):
-        shape = np.shape(first.values)  # type: ignore[call-overload]
+        shape = check_arrays.shape_of(first.values, f"probabilities of model {model!r}")
         if len(shape) not in (1, 2):
             # which says what is wrong
             check_arrays.as_floats(first.values, "item label", f"probabilities of model {model!r}")
@@ -195,7 +190,7 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         names = tuple(sorted({frames.name_text(name) for name in used} - {how.column("item")}))
         known = tuple(label_columns(first, how.column("item"), names, must_be_named=False).labels)
     n_columns = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
-    return Beside(names_in(first.head[0], how.item), known, max(n_columns, 2))
+    return Beside(names_in(first, how.item), known, max(n_columns, 2))
 
 
 def _axes(reference: object) -> int:

@@ -143,7 +143,7 @@ def evaluate_labels(
         of_items = []
         for table in tables.values():
             if isinstance(table, Table):
-                of_items += names_in(table.with_items(item).head[0], item)
+                of_items += names_in(table.with_items(item), item)
         how = LabelReading(item, annotator)
         binary = _read_answers(opened(annotations, "the annotations"), chosen, how, Beside(of_items))
     models = _read_models(tables, binary, item)
@@ -197,8 +197,9 @@ def _read_models(
                 "a path, or a table with a column of items and one of each label",
                 "Name its columns.",
             )
-        frame, source = made.with_items(item).whole
-        own, _ = item_column(frame, item if item in frame.columns else None, known, source)
+        made = made.with_items(item)
+        frame, source = made.whole
+        own, _ = item_column(made, item if item in frame.columns else None, known)
         for label in binary:
             frames.need_columns(frame.columns, {"label": label}, source.name)
             columns = frames.as_polars({ITEM: frame.get_column(own), NO_YES[1]: frame.get_column(label)})

@@ -9,11 +9,10 @@ from jaxtyping import Bool, Int
 from probtruth import check, check_arrays, frames
 from probtruth.check import MaybeText, Source, Texts, one_of, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.kernels.arrays import reordered, to_host, widened
 from probtruth.kernels.shapes import LabelInts, SomeInts
 from probtruth.types.arguments import Frame, GivenNames, Numbers
-from probtruth.types.index import Index, as_names, no_repeats, positions, sort_names
+from probtruth.types.index import Index, as_names, in_order, named_table, no_repeats, positions, sort_names
 from probtruth.types.shown import Brief
 
 VoteCounts = Int[np.ndarray, "item label"]
@@ -188,9 +187,8 @@ class Annotations(Brief):
             repeat, _ = frames.encode(table, replicate, source, "replicate")
         coded = [items, frames.encode(table, label, source, "label"), annotators]
         no_repeats({"item": items, "annotator": annotators}, repeat, source)
-        ordered = [sort_names(names) for _, names in coded]
-        of, given, by = (positions(own, names)[codes] for own, (codes, names) in zip(ordered, coded, strict=True))
-        made = cls(of, given, by, np.ones(table.height, np.int64), Index(ordered[0], ordered[1], ordered[2]))
+        (of, of_items), (given, of_labels), (by, of_annotators) = (in_order(*own) for own in coded)
+        made = cls(of, given, by, np.ones(table.height, np.int64), Index(of_items, of_labels, of_annotators))
         return made if labels is None else made.with_labels(index_of_labels(labels))
 
     @classmethod
@@ -205,8 +203,7 @@ class Annotations(Brief):
         Errors: `InputError` for negative, fractional or non-numeric counts, repeated names, and wrong lengths.
         """
         source = Source("counts")
-        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        table = labelled(counts).in_order_of(passed, "counts")
+        table = named_table(counts, items, labels, "counts")
         array = check_arrays.as_floats(table.values, "item label", "counts").astype(np.float64)
         items, names = table.items, table.labels
         if array.size == 0:

@@ -12,7 +12,8 @@ from jaxtyping import Int, Integer
 from probtruth import check, check_arrays, frames
 from probtruth.check import MaybeStrings, MaybeText, Strings, Texts, count, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
-from probtruth.frames import Names, by_value, compact, name_text, rising, text
+from probtruth.frame_numbers import NamedNumbers, labelled
+from probtruth.frames import Names, by_value, compact, name_text, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
 from probtruth.types.arguments import GivenNames
@@ -44,7 +45,7 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
     if not names.dtype.is_integer() and names.str.contains("^-?[0-9]+$").all():
         listed = names.to_list()
         return positions(listed, sort_names(listed))
-    return np.arange(len(names), dtype=np.uint32) if rising(names) else names.arg_sort().to_numpy()
+    return names.arg_sort().to_numpy()
 
 
 def event_of(labels: Strings, column: str = "") -> MaybeText:
@@ -215,19 +216,22 @@ def as_names(names: GivenNames, what: str) -> MaybeStrings:
     return written
 
 
+def named_table(numbers: object, items: GivenNames, labels: GivenNames, what: str) -> NamedNumbers:
+    """A table under the names that were passed, in their order, else its own."""
+    passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
+    return labelled(numbers).in_order_of(passed, what)
+
+
 def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str], Order]:
     if names is None:
         return frames.numbered(size) if size > MANY else tuple(map(str, range(size))), np.arange(size)
     check.length(size, len(names), what)
-    if isinstance(names, Names):
-        column = compact(names.column)
-        rows = order_of(column).astype(np.int64)
-        sorted_column = column if is_own(rows, size) else column.gather(rows)
-        if bool((sorted_column[1:] != sorted_column[:-1]).all()):
-            return Names(sorted_column) if size > MANY else tuple(text(sorted_column).to_list()), rows
-    unique(names, what.rstrip("s"))
-    ordered = sort_names(names)
-    return ordered, positions(names, ordered)
+    column = compact(frames.as_series(names))
+    rows = order_of(column).astype(np.int64)
+    ordered = column if is_own(rows, size) else column.gather(rows)
+    if (ordered[1:] == ordered[:-1]).any():
+        unique(names, what.rstrip("s"))
+    return Names(ordered) if size > MANY else tuple(text(ordered).to_list()), rows
 
 
 @dataclass(frozen=True, repr=False)
@@ -284,7 +288,7 @@ def one_hot(
 
     Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
     """
-    check_arrays.no_masked(labels, what)
+    check_arrays.shape_of(labels, what)
     array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
     if array.dtype.kind == "b":
         array = array.astype(object if classes is not None else np.int64)
@@ -331,6 +335,12 @@ def positions(names: Strings, wanted: Strings) -> Int[np.ndarray, " wanted"]:
 
 # A column of names as codes, and the names in the order of the codes.
 Coded = tuple[RowInts, Sequence[str]]
+
+
+def in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts]:
+    """The same codes of names that are sorted."""
+    ordered = sort_names(names)
+    return positions(ordered, names)[codes], ordered
 
 
 def no_repeats(coded: Mapping[str, Coded], repeat: RowInts, source: check.Source) -> None:

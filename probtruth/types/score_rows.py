@@ -12,7 +12,7 @@ from probtruth import check, frame_numbers, frames
 from probtruth.check import Source, Texts
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import CellInts, ChosenInts, ItemInts, ModelCell, ModelItem, RowFloats, RowInts, TheseInts
-from probtruth.types.index import Coded, positions, sort_names
+from probtruth.types.index import Coded, in_order
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -152,9 +152,7 @@ def partition_of(
             source.at(row, columns[what]),
         )
     used, inverse = np.unique(of_items[stays], return_inverse=True)
-    names_used = [names[code] for code in used.tolist()]
-    ordered = sort_names(names_used)
-    return Partition(positions(ordered, names_used)[inverse], ordered)
+    return Partition(*in_order(inverse, [names[code] for code in used.tolist()]))
 
 
 def unit_of(coded: Mapping[str, Coded]) -> str:
@@ -176,10 +174,10 @@ def by_replicate(
     """The values of each model by item and replicate, where there are replicates; `cell` is model and item."""
     if count.max() < 2 and what == "replicate":
         return None
-    ordered = sort_names(names)
+    repeat, ordered = in_order(repeat, names)
     model, item = np.divmod(cell, count.shape[1])
-    key = item * len(names) + positions(ordered, names)[repeat]
+    key = item * len(names) + repeat
     cells, place = np.unique(key, return_inverse=True)
     table = np.full((len(count), len(cells)), np.nan)
     table[model, place] = values
-    return Replicates(cells // len(names), cells % len(names), table, tuple(ordered), what)
+    return Replicates(cells // len(names), cells % len(names), table, ordered, what)

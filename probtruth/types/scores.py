@@ -111,14 +111,18 @@ class LabelsBehind(Brief):
 
     def part(self, models: ChosenInts, items: TheseInts) -> "LabelsBehind":
         """The labels of some items, behind the scores of some models."""
+        of_items: dict[str, Any] = {"truth": self.truth, "shares": self.shares, "n_votes": self.n_votes}
         return replace(
             self,
             label_losses=self.label_losses if callable(self.label_losses) else self.label_losses[:, items][models],
-            truth=self.truth[items],
-            shares=None if self.shares is None else self.shares[items],
-            n_votes=None if self.n_votes is None else self.n_votes[items],
+            **{name: array[items] for name, array in of_items.items() if array is not None},
             log_probs=None if self.log_probs is None else self.log_probs[:, items][models],
         )
+
+
+def _part(whole: Any, *which: Any) -> Any:
+    """What belongs to some of the models or items, where there is any of it."""
+    return None if whole is None else whole.part(*which)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,26 +258,17 @@ class Scores(Brief):
             models: the places of the models.
             items: the places of the items.
         """
-        labels = self.labels
-        if labels is not None:
-            labels = labels.part(models, items)
-        replicates = self.replicates
-        if replicates is not None:
-            replicates = replicates.part(models, items, len(self.items))
-        by_proper_rule = self.by_proper_rule
-        if by_proper_rule is not None:
-            by_proper_rule = by_proper_rule.part(models, items)
         return replace(
             self,
             values=self.values[np.ix_(models, items)],
             models=tuple([self.models[at] for at in models.tolist()]),
             items=tuple([self.items[at] for at in items.tolist()]),
-            labels=labels,
+            labels=_part(self.labels, models, items),
             influence=None if self.influence is None else self.influence[np.ix_(models, items)],
-            replicates=replicates,
-            by_proper_rule=by_proper_rule,
-            groups=None if self.groups is None else self.groups.part(items),
-            clusters=None if self.clusters is None else self.clusters.part(items),
+            replicates=_part(self.replicates, models, items, len(self.items)),
+            by_proper_rule=_part(self.by_proper_rule, models, items),
+            groups=_part(self.groups, items),
+            clusters=_part(self.clusters, items),
             item_rows=None if self.item_rows is None else ranks(self.item_rows[items]),
         )
 
@@ -368,7 +363,7 @@ class Scores(Brief):
         unit = unit_of(coded)
         repeat, repeats = coded.get(unit, (np.zeros_like(of_item), ("",)))
         of_cell = np.bincount(of_model.astype(np.int64) * len(items) + of_item, minlength=len(models) * len(items))
-        if unit in coded or of_cell.max() > 1:
+        if of_cell.max() > 1:
             no_repeats({what: coded[what] for what in ("item", "model")}, repeat, source)
         count = of_cell.reshape(len(models), len(items))
         notes = source.notes

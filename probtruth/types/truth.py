@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 
 from probtruth import check, check_arrays, frames
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, labelled, row_names
+from probtruth.frame_numbers import NamedNumbers, row_names
 from probtruth.kernels.arrays import LabelTable, on_device, reordered, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelFloats
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
-from probtruth.types.index import Index, as_names, one_hot
+from probtruth.types.index import Index, as_names, named_table, one_hot
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -172,8 +172,7 @@ class Truth(Brief):
 
         Errors: `InputError` for a row that is not a distribution; nothing is clipped or renormalised.
         """
-        passed = NamedNumbers(None, as_names(items, "items"), as_names(labels, "labels"))
-        table = labelled(probs).in_order_of(passed, "soft labels")
+        table = named_table(probs, items, labels, "soft labels")
         array = check_arrays.as_float_table(table.values, "soft labels")
         names, labels = table.items, table.labels
         index, rows, columns = Index.of_array(array.shape, names, labels)
@@ -206,6 +205,7 @@ class Truth(Brief):
         >>> pt.Truth.from_labels(["dog", "cat"], classes=["cat", "dog", "owl"]).probs.tolist()
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
+        check_arrays.shape_of(labels, "labels")
         if n_labels is None and classes is None and np.asarray(frames.as_array(labels)).dtype.kind in "biu":
             raise InputError(
                 "integer labels alone",

@@ -97,6 +97,8 @@ MAKE = {
         ("labels", {"a": [0, 2]}, "labels of model 'a', item 1: got label 2, expected an integer from 0 to 1"),
         ("labels", {"a": [0, -1]}, "got label -1"),
         ("labels", {"a": [0.0, 1.0]}, "of type float64 and shape (2,)"),
+        ("labels", {"a": [[1], [1, 2]]}, "labels of model 'a' in rows of several lengths"),
+        ("logits", {"a": [[1.0], [1.0, 2.0]]}, "predictions in rows of several lengths"),
     ],
 )
 def test_errors(kind: str, tables: dict[str, object], message: str) -> None:

@@ -87,6 +87,7 @@ def test_integers_are_names_where_the_classes_are():
         (["a", None], {}, "blank name"),
         ([3, 4], {"classes": [1, 2, 3]}, "label '4'"),
         ([0.5, 1.5], {"classes": ["a", "b"]}, "one integer for each item"),
+        ([[1], [1, 2]], {}, "labels in rows of several lengths"),
     ],
 )
 def test_labels_that_are_not_known(labels, options, message):

@@ -22,7 +22,7 @@ from probtruth.io.json_values import (
     as_object,
     as_objects,
     described,
-    read_json,
+    read_object,
     read_rows,
     split,
     wrong,
@@ -52,7 +52,7 @@ def read_argilla(path: StrPath, question: MaybeText = None, labels: GivenNames =
     >>> pt.loaders.read_argilla(path).counts().tolist()
     [[1, 1]]
     """
-    return annotations_of(_of_argilla(path), question, labels, "question", path)
+    return annotations_of(_of_argilla(path), question, labels, path)
 
 
 def _of_argilla(path: StrPath) -> Iterator[Vote]:
@@ -101,7 +101,7 @@ def read_label_studio(
     >>> annotations.index.items, annotations.index.labels, annotations.index.annotators
     (('7',), ('good',), ('1',))
     """
-    return annotations_of(_of_label_studio(path, item), question, labels, "question", path)
+    return annotations_of(_of_label_studio(path, item), question, labels, path)
 
 
 def _of_label_studio(path: StrPath, item: MaybeText) -> Iterator[Vote]:
@@ -180,7 +180,7 @@ def read_prodigy(path: StrPath, labels: GivenNames = None) -> Annotations:
         options = {"accept", "reject"}
     if labels is None:
         labels = sorted(options.union(vote.label for vote in answers))
-    return annotations_of(votes, None, labels, "interface", path)
+    return annotations_of(votes, None, labels, path)
 
 
 DOCCANO = ("*.jsonl",)
@@ -220,7 +220,7 @@ def read_doccano(files: Files, labels: GivenNames = None) -> Annotations:
                 )
             if chosen:
                 votes.append(Vote(row.at(as_name, "id"), user or path.stem, chosen, "label", row.where))
-    return annotations_of(votes, None, labels, "question", listed[0][1])
+    return annotations_of(votes, None, labels, listed[0][1])
 
 
 def read_potato(files: Files, question: MaybeText = None, labels: GivenNames = None) -> Annotations:
@@ -257,7 +257,7 @@ def read_potato(files: Files, question: MaybeText = None, labels: GivenNames = N
                         chosen.append(value if label.startswith("scale_") else label)  # the value of a Likert scale
                 if chosen:
                     votes.append(Vote(row.at(as_name, "id"), annotator, chosen, scheme, row.where))
-    return annotations_of(votes, question, labels, "question", listed[0][1])
+    return annotations_of(votes, question, labels, listed[0][1])
 
 
 def read_labelbox(
@@ -286,7 +286,7 @@ def read_labelbox(
     >>> annotations.index.items, annotations.index.labels
     (('t1',), ('good',))
     """
-    return annotations_of(_of_labelbox(path, item), question, labels, "question", path)
+    return annotations_of(_of_labelbox(path, item), question, labels, path)
 
 
 def _of_labelbox(path: StrPath, item: MaybeText) -> Iterator[Vote]:
@@ -331,7 +331,7 @@ def read_lewidi(path: StrPath, labels: GivenNames = None, votes: MaybeText = Non
     >>> annotations.index.annotators, annotations.index.labels
     (('Ann1', 'Ann2'), ('0', '1'))
     """
-    return annotations_of(_of_lewidi(path, votes or "annotations"), None, labels, "question", path)
+    return annotations_of(_of_lewidi(path, votes or "annotations"), None, labels, path)
 
 
 def _of_lewidi(path: StrPath, votes: str) -> Iterator[Vote]:
@@ -359,7 +359,7 @@ def _lewidi_items(path: StrPath) -> Iterator[tuple[str, Record]]:
         for row in read_rows(path, "item"):
             yield row.at(as_name, "uid" if "uid" in row else "id"), row
         return
-    items = as_object(*read_json(path))
+    items = read_object(path)
     for item in items:
         yield as_name(item, items.where), as_object(items[item], f"{items.where}, item {quote(item)}")
 

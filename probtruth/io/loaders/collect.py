@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from probtruth import check
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
+from probtruth.frames import name_text
 from probtruth.io.addresses import is_address, location, matching, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import as_name, as_number
@@ -219,10 +220,8 @@ class Vote(NamedTuple):
     where: str
 
 
-def annotations_of(
-    votes: Iterable[Vote], question: MaybeText, labels: GivenNames, option: str, path: StrPath
-) -> Annotations:
-    """The votes on one question as annotations; `option` names the argument that chooses the question."""
+def annotations_of(votes: Iterable[Vote], question: MaybeText, labels: GivenNames, path: StrPath) -> Annotations:
+    """The votes on one question as annotations."""
     name = shown(path)
     everything = list(votes)
     votes = [vote for vote in everything if vote.label is not None]
@@ -233,7 +232,7 @@ def annotations_of(
             "Check that the export has annotations.",
             name,
         )
-    question = choose({vote.question for vote in votes}, question, option, "--label", name)
+    question = choose({vote.question for vote in votes}, question, "question", "--label", name)
     chosen = [vote for vote in votes if vote.question == question]
     once(
         (((vote.item, vote.annotator), vote.where) for vote in chosen),
@@ -266,9 +265,7 @@ def label_text(value: Any, where: str, question: str) -> str:
                 where,
             )
         (value,) = value
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float):
-        number = as_number(value, where)
-        return str(int(number)) if number.is_integer() else repr(number)
+    if isinstance(value, (bool, float)):
+        as_number(value, where)  # which refuses NaN
+        return name_text(value)
     return as_name(value, where)

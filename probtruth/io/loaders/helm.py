@@ -10,7 +10,7 @@ from probtruth.check import MaybeStrings, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_json, read_rows
+from probtruth.io.json_values import Record, as_name, as_object, as_objects, read_object, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
 from probtruth.types import Scores
 from probtruth.types.arguments import Files
@@ -125,7 +125,7 @@ def _model(path: Path, run: str) -> str:
     """The model of a run: that of its specification, or of the name of its folder."""
     spec = path.with_name("run_spec.json")
     if spec.is_file():
-        return as_object(*read_json(spec)).at(as_object, "adapter_spec").at(as_name, "model")
+        return read_object(spec).at(as_object, "adapter_spec").at(as_name, "model")
     match = re.search(r"(?<=[:,])model=([^,]+)", run)
     if match is None:
         raise InputError(

@@ -6,11 +6,12 @@ Members of the zip archives that Inspect writes are read in memory: nothing is e
 import io
 import math
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import MaybeNumber, quote
+from probtruth.check import quote
 from probtruth.errors import InputError, MissingExtraError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
@@ -166,13 +167,8 @@ def _values(scores: Record) -> tuple[dict[str, Any], dict[str, bool]]:
         if isinstance(value, dict):
             parts = {f"{scorer}.{part}": one for part, one in value.items()}
         for name, one in parts.items():
-            number = _decimal(one)
-            grade = None
-            if isinstance(one, str) and number is None:
-                grade = GRADES.get(one, GRADES.get(one.lower()) if len(one) > 1 else None)
-            values[name] = grade if grade is not None else one if number is None else number
-            if isinstance(one, float) and math.isnan(one):  # as Inspect marks a sample that was not scored
-                values[name] = None
+            grade = GRADES.get(one if len(one) == 1 else one.lower()) if isinstance(one, str) else None
+            values[name] = _decimal(one) if grade is None else grade
             if scorer in MERITS or grade is not None:
                 upward[name] = True
     return values, upward
@@ -201,10 +197,10 @@ def _archived(log: Archive) -> tuple[Record, Any]:
     return header, [log.parsed(path) for path in sorted(log.members) if path.startswith("samples/")]
 
 
-def _decimal(text: object) -> MaybeNumber:
-    """The finite number that a text holds."""
-    try:
-        value = float(text) if isinstance(text, str) else math.nan
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
+def _decimal(value: Any) -> Any:
+    """The value, or the finite number that a text holds; None for NaN, as a sample that was not scored is marked."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            number = float(value)
+            return number if math.isfinite(number) else value
+    return None if value != value else value

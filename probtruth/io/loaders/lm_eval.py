@@ -19,7 +19,7 @@ from probtruth.check import MaybeStrings, did_you_mean, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.io.addresses import shown
 from probtruth.io.formats import MaybeText
-from probtruth.io.json_values import Record, as_list, as_name, as_number, as_object, described, read_json, read_rows
+from probtruth.io.json_values import Record, as_list, as_name, as_number, as_object, described, read_object, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, differences, log_files, scores_of
 from probtruth.io.predictions import read_predictions
 from probtruth.types import Predictions, Scores, Truth, orientation
@@ -89,9 +89,6 @@ def read_lm_eval_samples(
     """
     samples = samples_in(files, tasks)
     of_tasks = first_samples(samples)
-    if isinstance(filter, str):  # for the tasks that have several
-        one_of(filter, sorted({name for of_filters in of_tasks.values() for name in of_filters}), "filter")
-        filter = {task: filter for task, of_filters in of_tasks.items() if len(of_filters) > 1}
     filters = _chosen("filter", filter, of_tasks)
     firsts = {task: of_filters[filters[task]] for task, of_filters in of_tasks.items()}
     metrics = _chosen("metric", metric, {task: sample.values for task, sample in firsts.items()})
@@ -115,12 +112,13 @@ def first_samples(samples: Sequence[LogSample]) -> dict[str, dict[str, LogSample
 
 def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> dict[str, str]:
     """The filter or metric of each task: the one that is named for it, or for all, or else its first."""
-    named: Mapping[str, str] = {}
-    if option is not None:
-        named = {OTHERS: option} if isinstance(option, str) else option
+    named: Mapping[str, str] = {OTHERS: option} if isinstance(option, str) else option or {}
+    every = named.get(OTHERS)
     for task in named:
         if task != OTHERS:
             one_of(task, list(there), "task")
+    if every is not None and what == "filter":
+        one_of(every, sorted(set().union(*there.values())), what)
     chosen = {}
     for task, names in there.items():
         if not names:
@@ -132,7 +130,8 @@ def _chosen(what: str, option: ByTask, there: Mapping[str, Collection[str]]) -> 
                 TOOL.what,
             )
         first = next(iter(names))
-        chosen[task] = named.get(task) or named.get(OTHERS) or first
+        of_all = every if what == "metric" or len(names) > 1 else None  # a filter is for tasks that have several
+        chosen[task] = named.get(task) or of_all or first
         if chosen[task] not in names:
             raise InputError(
                 f"no {what} {quote(chosen[task])} of the task {quote(task)}",
@@ -150,7 +149,7 @@ def by_task(words: MaybeStrings, every: MaybeText = None) -> ByTask:
     for word in words or ():
         task, _, name = word.rpartition("=")
         named[task or OTHERS] = name
-    return named.get(OTHERS) if named.keys() <= {OTHERS} else named
+    return named
 
 
 def _rule(metrics: Mapping[str, str], filters: Mapping[str, str], of_tasks: Mapping[str, Collection[str]]) -> str:
@@ -263,7 +262,7 @@ def _run(folder: Path, date: str) -> tuple[str, Record]:
     runs = []
     models = set()
     for file in files:
-        run = as_object(*read_json(file))
+        run = read_object(file)
         runs.append(run)
         models.add(_model_of(run))
     if len(models) == 1 or dated:
@@ -317,14 +316,11 @@ def read_lm_eval_choices(
     different = set(audit.different)
     same = [one for one in choices if one.item not in different]
     labels = [str(at) for at in range(max(len(one.values["logs"]) for one in same))]
-    tables: dict[str, dict[str, list[Any]]] = {}
+    tables: dict[str, Any] = {}
     right = {}
     for one in same:
-        columns = tables.setdefault(one.model, {name: [] for name in ("item", *labels)})
-        logs = one.values["logs"]
-        cells = [one.item, *logs, *[-np.inf] * (len(labels) - len(logs))]
-        for column, cell in zip(columns.values(), cells, strict=True):
-            column.append(cell)
+        logs = dict(zip(labels, one.values["logs"], strict=False))
+        tables.setdefault(one.model, []).append({"item": one.item, **dict.fromkeys(labels, -np.inf), **logs})
         right[one.item] = str(one.values["right"])
     predictions = read_predictions(tables, kind="logits")
     items = predictions.index.items

@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.check import MaybeNumber, shortlist
 from probtruth.errors import InputError
 from probtruth.io.formats import MaybeText
-from probtruth.io.json_values import Record, as_name, as_number, as_object, as_objects, read_json, read_rows
+from probtruth.io.json_values import Record, as_name, as_number, as_object, as_objects, read_object, read_rows
 from probtruth.io.loaders.collect import LogSample, Tool, digest, log_files, scores_by
 from probtruth.types import Scores
 from probtruth.types.arguments import Files
@@ -87,7 +87,7 @@ def _promptfoo_results(path: Path) -> Iterator[Record]:
     if path.suffix.lower() != ".json":
         yield from read_rows(path, "result")
         return
-    summary = as_object(*read_json(path))
+    summary = read_object(path)
     while isinstance(summary.get("results"), dict):  # of the file, and of the evaluation in it
         summary = summary.at(as_object, "results")
     yield from summary.at(as_objects, "results")
@@ -244,7 +244,7 @@ def _aggregate(path: Path) -> dict[str, Record]:
     file = path.with_name(path.name.replace("_samples.jsonl", ".json"))
     found = {}
     if file != path and file.is_file():
-        for result in as_object(*read_json(file)).at(as_objects, "evaluation_results", []):
+        for result in read_object(file).at(as_objects, "evaluation_results", []):
             about = result.at(as_object, "metric_config", {})
             for key in ("evaluation_name", "evaluation_result_id"):
                 found[str(result.get(key))] = about

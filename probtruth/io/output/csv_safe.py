@@ -11,7 +11,7 @@ from polars import DataFrame, String
 
 from probtruth.check import shortlist
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_out, whole
+from probtruth.io.output.folder import check_out, need_suffix, whole
 from probtruth.redaction import CONTROLS
 from probtruth.types.arguments import StrPath
 
@@ -32,8 +32,7 @@ def safe(frame: DataFrame) -> DataFrame:
 
 def check_new_csv(path: StrPath) -> None:
     """Raises where a CSV cannot be written: nothing in one says whose it is, so none is ever replaced."""
-    if Path(path).suffix.lower() != ".csv":
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .csv", "Name the output so.")
+    need_suffix(path, ".csv")
     if Path(path).is_file() and Path(path).stat().st_size:
         raise InputError(
             "a CSV file that is there already",

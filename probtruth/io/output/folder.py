@@ -116,6 +116,16 @@ def check_out(out: StrPath, ours: Ours = None) -> None:
             raise PermissionError(errno.EACCES, "")
 
 
+def need_suffix(out: StrPath, *suffixes: str) -> str:
+    """How the path of an output ends, which must be one of these."""
+    suffix = Path(out).suffix.lower()
+    if suffix not in suffixes:
+        raise InputError(
+            f"the path {str(out)!r}", f"a path that ends in {' or '.join(suffixes)}", "Name the output so."
+        )
+    return suffix
+
+
 def is_result(folder: Path) -> bool:
     """Whether a folder holds a `result.json` of probtruth and nothing but files that probtruth writes."""
     for path in folder.rglob("*"):

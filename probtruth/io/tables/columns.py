@@ -17,44 +17,43 @@ from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import OWN, Part, Table
-from probtruth.io.tables.wide import all_named, in_probs
+from probtruth.io.tables.wide import REPEATED, all_named, in_probs, items_of
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
 
-ENOUGH = 10_000  # Rows by which columns are told
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 
 
 @dataclass(frozen=True)
-class Chosen:
-    item: str  # the column of items
+class ByLabel:
+    """A row for each item, and a column for each label; without a column of items rows have positions."""
+
+    item: MaybeText
     labels: dict[str, str]  # each label's column, in the order of the table
-    event: MaybeText = None  # the label whose probability the one column holds, where there is only one
     notes: Texts = ()  # what was guessed, in words
     positional: bool = False  # whether the labels are positions without names
+    event: MaybeText = None  # the label whose probability the one column holds, where there is only one
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read."""
+        own = [] if self.item is None else [self.item]
+        return [*own, *dict.fromkeys(self.labels.values())]
 
 
-def names_in(frame: DataFrame, item: MaybeText) -> list[Series]:
+def names_in(table: Table, item: MaybeText) -> list[Series]:
     """The column of items; without one, every column whose cells differ, since any of them may be it."""
+    frame, _ = table.head
     name_of_item = "item" if item is None else item
     if name_of_item in frame.columns:
         return [_text(frame, name_of_item)]
-    return [
-        _text(frame, name)
-        for name in frame.columns
-        if _may_name(frame, name) and frames.cells(frame, name).is_unique().all()
-    ]
+    return [_text(frame, name) for name in frame.columns if _names_rows(frame, name)]
 
 
-def item_column(
-    frame: DataFrame,
-    item: MaybeText,
-    known: Sequence[Series],
-    source: Source,
-    others: Strings = (),
-) -> tuple[str, Texts]:
+def item_column(table: Table, item: MaybeText, known: Sequence[Series], others: Strings = ()) -> tuple[str, Texts]:
     """The column of items: the one of this name, else the one whose names the other side has; and what was guessed."""
+    frame, source = table.sample
     name_of_item = "item" if item is None else item
     if item is not None or name_of_item in frame.columns:
         need_columns(frame.columns, {"item": name_of_item}, source.name)
@@ -75,7 +74,7 @@ def item_column(
             f"{fits[0]}).",
             source.name,
         )
-    if any(_may_name(frame, name) and frames.cells(frame, name).is_unique().all() for name in frame.columns):
+    if any(_names_rows(frame, name) for name in frame.columns):
         need_columns(frame.columns, {"item": "item"}, source.name)
     raise InputError(
         f"no column 'item', and none that could name the rows (columns: {shortlist(frame.columns, 12)})",
@@ -85,14 +84,24 @@ def item_column(
     )
 
 
-def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> Chosen:
+def items_in(
+    table: Table, kind: ByLabel, expected: str = "every item once", hint: str = REPEATED
+) -> tuple[frames.Names | None, int, Source]:
+    """The names of the items (None where rows have positions), how many they are, and where they stand."""
+    if kind.item is None:
+        frame, source = table.whole
+        return None, frame.height, source
+    items, source = items_of(table.rows([kind.item]), kind.item, expected, hint)
+    return items, len(items), source
+
+
+def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels: MaybeStrings = None) -> ByLabel:
     """The columns of a table of predictions, by its first rows; `labels` are the names that the caller gives."""
-    frame, source = table.head
     known = []
     if index is not None and not index.positional_items:
         known = [as_series(index.items)]
     # a name that was given for the reference's column is another one here, perhaps
-    item, notes = item_column(frame.head(ENOUGH), item if item in frame.columns else None, known, source)
+    item, notes = item_column(table, item if item in table.columns else None, known)
     used: Strings = ()
     in_order = labels is not None
     if labels is not None:
@@ -100,23 +109,19 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
     elif index is not None and not index.positional_labels:
         used = index.labels
         in_order = index.label_columns is not None
-        unnamed = table.single and event_of(used) is None and set(used).isdisjoint(frame.columns)
+        unnamed = table.single and event_of(used) is None and set(used).isdisjoint(table.columns)
         if (in_order and unnamed) or not table.has_names:  # whose columns follow the caller's order
-            used = index.written("labels", source.name)
+            used = index.written("labels", table.name)
     elif index is not None and len(index.labels) == 2:
         used = ("0", "1")
     if not table.has_names:
-        return _by_position(labels_of(frame, item, source), item, used, source)
+        columns = labels_of(table, item)
+        if not used:
+            return ByLabel(item, {name: name for name in columns}, positional=True)
+        check.length(len(columns), len(used), f"labels in {table.name}")
+        return ByLabel(item, dict(zip(used, columns, strict=True)))
     chosen = label_columns(table, item, used, kind, in_order)
     return replace(chosen, notes=(*notes, *chosen.notes))
-
-
-def _by_position(columns: list[str], item: str, used: Strings, source: Source) -> Chosen:
-    """The columns of an array that was made a table, for the labels in the caller's order."""
-    if not used:
-        return Chosen(item, {name: name for name in columns}, positional=True)
-    check.length(len(columns), len(used), f"labels in {source.name}")
-    return Chosen(item, dict(zip(used, columns, strict=True)))
 
 
 def saying(frame: DataFrame) -> list[str]:
@@ -134,8 +139,9 @@ def saying(frame: DataFrame) -> list[str]:
     return left
 
 
-def labels_of(frame: DataFrame, item: MaybeText, source: Source, must_be_named: bool = True) -> list[str]:
+def labels_of(table: Table, item: MaybeText, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
+    frame, source = table.sample
     parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
     labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
@@ -157,26 +163,19 @@ def label_columns(
     kind: str = "probs",
     in_order: bool = False,
     must_be_named: bool = True,
-) -> Chosen:
+) -> ByLabel:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
-    frame, source = table.head
-    labels, notes = labels_in(frame.head(ENOUGH), item, used, source, must_be_named, kind)
-    if len(labels) == 1 and kind != "log-probs":
-        return with_event(Chosen(item, labels, notes=notes), used, table, in_order)
-    return Chosen(item, labels, notes=notes)
+    chosen = ByLabel(item, *labels_in(table, item, used, must_be_named, kind))
+    return chosen if kind == "log-probs" else with_event(chosen, used, table, in_order)
 
 
 def labels_in(
-    frame: DataFrame,
-    item: MaybeText,
-    used: Strings,
-    source: Source,
-    must_be_named: bool = True,
-    kind: str = "probs",
+    table: Table, item: MaybeText, used: Strings, must_be_named: bool = True, kind: str = "probs"
 ) -> tuple[dict[str, str], Texts]:
     """The column of each label, of which the other side uses some; and what was ignored, also of numbers."""
+    frame, source = table.sample
     notes: Texts = ()
-    columns = labels_of(frame, item, source, must_be_named)
+    columns = labels_of(table, item, must_be_named)
     prefix = _prefix(columns, used)
     if prefix:
         notes += (f"{source.name}: took {prefix!r} off the names of the labels",)
@@ -231,11 +230,11 @@ def numbers_in(frame: DataFrame, columns: Strings, kind: str = "probs") -> ItemL
         return np.exp(as_matrix(floats)) if kind == "log-probs" else in_probs(as_matrix(floats), kind)
 
 
-def odd_logits(table: Table, chosen: Chosen, used: Collection[str]) -> list[str]:
+def odd_logits(table: Table, chosen: ByLabel, used: Collection[str]) -> list[str]:
     """Columns read as logits that no annotator used, of whole numbers or numbers from 0 to 1, unlike the others."""
     odd = []
     for label, name in chosen.labels.items():
-        values = None if chosen.event else numbers_in(table.head[0].head(ENOUGH), [name])
+        values = None if chosen.event else numbers_in(table.sample[0], [name])
         if values is None:
             return []
         plain = (values == np.floor(values)).all() or ((values >= 0) & (values <= 1)).all()
@@ -315,13 +314,13 @@ def _prefix(columns: Strings, used: Strings) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> Chosen:
-    """The labels of a table with one column of numbers, which are the probabilities of an event."""
-    ((label, column),) = chosen.labels.items()
+def with_event[Kind: ByLabel](chosen: Kind, used: Strings, table: Table, in_order: bool = False) -> Kind:
+    """The same, of a table with one column of numbers as the probabilities of an event."""
     source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
-    if len(pair) != 2:
+    if len(chosen.labels) != 1 or len(pair) != 2:
         return chosen
+    ((label, column),) = chosen.labels.items()
     event = event_of(pair, label)
     if event is None and table.single and in_order:
         event = pair[1]
@@ -334,10 +333,10 @@ def with_event(chosen: Chosen, used: Strings, table: Table, in_order: bool) -> C
         )
     other = next(name for name in pair if name != event)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
-    return Chosen(chosen.item, {other: column, event: column}, event, (*chosen.notes, said))
+    return replace(chosen, labels={other: column, event: column}, event=event, notes=(*chosen.notes, said))
 
 
-def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) -> Part:
+def under_labels(frame: DataFrame, source: Source, chosen: ByLabel, kind: str = "probs") -> Part:
     """The columns under the names of the labels; that of an event's probability as two."""
     if all(label == name for label, name in chosen.labels.items()):
         return frame, source
@@ -360,9 +359,8 @@ def under_labels(frame: DataFrame, source: Source, chosen: Chosen, kind: str) ->
                 )
             other = top - values
         own = {label: Series(values if label == chosen.event else other) for label in own}
-    named = DataFrame({chosen.item: frame.get_column(chosen.item), **own})
     columns = {label: source.columns.get(name, name) for label, name in chosen.labels.items()}
-    return named, replace(source, columns=columns)
+    return DataFrame(own), replace(source, columns=columns)
 
 
 def _may_name(frame: DataFrame, name: str) -> bool:
@@ -371,6 +369,11 @@ def _may_name(frame: DataFrame, name: str) -> bool:
     if cells.dtype == String:
         return not cells.str.contains(r"^\s*-?\d*[.]\d+([eE][-+]?\d+)?\s*$").any()
     return cells.dtype in (polars.Categorical, polars.Enum) or cells.dtype.is_integer()
+
+
+def _names_rows(frame: DataFrame, name: str) -> bool:
+    """Whether a column may name rows, each in another way."""
+    return _may_name(frame, name) and frames.cells(frame, name).is_unique().all()
 
 
 def _text(frame: DataFrame, name: str) -> Series:

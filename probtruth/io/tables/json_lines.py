@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from polars import DataFrame, Int64, List, Series, String
+from polars import DataFrame, List, Series, String
 
 from probtruth.check import Source, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import series
 
 Cell = str | int | float | bool | list[Any] | dict[str, Any] | None
 ESCAPE = b"\\u"
@@ -114,15 +114,12 @@ def _object(row: Any, where: str, escaped: bool) -> dict[str, Cell]:
 
 
 def _column(key: str, cells: list[Cell]) -> Series:
-    """Cells of one type as that type; of several types, or with integers that floats cannot hold, as text."""
-    kinds = {type(cell) for cell in cells if cell is not None}
+    """The cells as in a frame; nested ones, but for lists of text, are null, and what asks for them says so."""
+    kinds = {type(cell) for cell in cells} - {type(None)}
+    if not kinds:
+        return Series(key, cells, String)
+    if kinds.isdisjoint((list, dict)):
+        return series(key, cells)
     lists = [cell for cell in cells if isinstance(cell, list)]
-    if kinds == {list} and all(isinstance(word, str) for words in lists for word in words):
-        return Series(key, cells, List(String))
-    if kinds & {list, dict}:  # of no use: what asks for it says that it is nested
-        return Series(key, [None] * len(cells), List(String))
-    if kinds in ({bool}, {float}):
-        return Series(key, cells)
-    if kinds == {int} and all(abs(cell or 0) < 2**63 for cell in cells):  # type: ignore[arg-type]
-        return Series(key, cells, Int64)
-    return Series(key, [None if cell is None else name_text(cell) for cell in cells], String)
+    of_text = kinds == {list} and all(isinstance(word, str) for words in lists for word in words)
+    return Series(key, cells if of_text else [None] * len(cells), List(String))

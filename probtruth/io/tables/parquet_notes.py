@@ -10,7 +10,7 @@ import numpy as np
 from polars import Binary, DataFrame, Series
 
 from probtruth.errors import InputError
-from probtruth.io.output.folder import check_out, whole
+from probtruth.io.output.folder import check_out, need_suffix, whole
 from probtruth.io.output.jsonable import dumps
 from probtruth.io.table import OWN, Table, opened
 from probtruth.types.arguments import StrPath
@@ -44,23 +44,15 @@ def arrays_of(table: Table, notes: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 def check_parquet_out(path: StrPath) -> None:
     """Raises where `write` would refuse the path: used before long work."""
-    if Path(path).suffix.lower() != ".parquet":
-        raise InputError(f"the path {str(path)!r}", "a path that ends in .parquet", "Name the output so.")
+    need_suffix(path, ".parquet")
     check_out(path, _ours)
 
 
 def _ours(path: Path) -> bool:
     try:
-        return bool(read(path))
+        return bool(of(opened(path)))
     except InputError:
         return False
-
-
-def read(path: StrPath) -> dict[str, object]:
-    """The notes of a Parquet file that probtruth wrote; empty for any other file."""
-    if Path(path).suffix.lower() != ".parquet" or Path(path).is_dir():
-        return {}
-    return of(opened(path))
 
 
 def of(table: Table) -> dict[str, object]:

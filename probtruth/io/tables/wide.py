@@ -54,7 +54,7 @@ def items_of(
     names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source
-    if not frames.rising(names) and names.n_unique() < len(names):
+    if names.n_unique() < len(names):
         row = int((~names.is_first_distinct()).arg_max() or 0)
         raise InputError(
             f"{what} {quote(names[row])} a second time",
@@ -172,12 +172,12 @@ def _guess(values: ItemLabel) -> str:
     return "" if near_simplex else "logits"
 
 
-def suspects(labels: Strings, used: Collection[str] | None, item: str) -> str:
+def suspects(labels: Strings, used: Collection[str] | None, item: str | None) -> str:
     """The columns that may not be labels, for a hint; `used` are the labels of the reference, where they are known."""
     strange = [] if used is None else [label for label in labels if label not in used]
     if strange:
         return f"No annotator used column {shortlist(strange)}: drop it if it is no label."
-    return f"Every column but {quote(item)} is read as a label: {shortlist(labels)}."
+    return f"Every column but {quote(item or '')} is read as a label: {shortlist(labels)}."
 
 
 NAME, VALUE = "name ", "value "  # Names that columns of a file do not have
