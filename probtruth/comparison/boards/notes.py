@@ -17,7 +17,7 @@ MORE = 3  # A model that lacks so many times what the next one lacks stands out
 ENOUGH_SHARED = 10  # Shared items from which a pair's own difference is looked at
 CHANCE = 0.01  # Probability, over all pairs, of a difference between the two that is said without a reason
 LEAST_DF = 0.5  # Degrees of freedom below which no interval of a mean says anything: it would be 400 errors wide
-ROUNDING = 1e-9  # Errors below this share of the differences are rounding
+ROUNDING = 1e-9  # Errors below this share of the scores are rounding
 
 
 def notes_on(sums: Moments, fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _otherwise(fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
         influence = (moved[b] - moved[a]) / n_items
         influence[both] += (difference[both] - direct * size[both]) / shared[a, b]
         error = float(np.linalg.norm(influence))
-        if error > ROUNDING * float(np.abs(difference[both]).max()):
+        if error > ROUNDING * float(np.abs(scores[[a, b]][:, both]).max()):
             whole = float(mean[a] - mean[b])
             t = abs(direct - whole) / error
             found.append((2 * float(stdtr(shared[a, b] - 1, -t)), a, b, direct, whole))
