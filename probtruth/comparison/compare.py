@@ -12,7 +12,7 @@ from probtruth import check
 from probtruth.comparison.boards.costs import drawn_costs
 from probtruth.comparison.boards.fit import connected
 from probtruth.comparison.estimation.design import LEADING, Design, design
-from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.estimate import SOURCES, Estimate
 from probtruth.comparison.estimation.moments import Moments
 from probtruth.comparison.options import Options, checked_options
 from probtruth.comparison.posterior.groups import Population
@@ -95,7 +95,7 @@ def conclude(estimate: Estimate, options: Options) -> Comparison:
 def _concluded(estimate: Estimate, options: Options) -> Comparison:
     """The same also where one unit tells nothing of how much differences vary."""
     if not estimate.names:
-        return assemble(estimate, Posterior(), options)
+        return assemble(estimate, Posterior(estimate), options)
     population = None
     grouped = estimate.mean.shape[1] > 1
     if grouped and estimate.n_models > 1 and np.isfinite(estimate.mean).all():
@@ -112,31 +112,37 @@ def _by_set(
 
     What needs all models at once (P(best), ranks, regret) is not known.
     """
-    sets: list[Scores] = []
-    for models in of_models:
-        scored = ~np.isnan(scores.values[models])
-        sets.append(scores.part(models, np.flatnonzero(scored.any(0))))
-    compared = []
-    for part in sets:
-        estimate = of_scores(part, design(part, None, None, weights), options, annotations)
-        compared.append(_concluded(estimate, options))
-    found = [one for one in compared if one.unseen["n_units"] != 1]
-    if not found:
-        raise PosteriorError(
-            "got models of which no two share two items (or clusters), expected at least two: the spread between them "
-            "cannot be estimated. Hint: score some items with several models."
-        )
+    names: list[str] = []
+    found: list[Comparison] = []
     pair_of: dict[tuple[str, str], Pair] = {}
     ranks: list[Rank] = []
-    warnings: dict[str, None] = {_not_connected(sets): None}
-    for part, comparison in zip(sets, compared, strict=True):
+    for models in of_models:
+        scored = ~np.isnan(scores.values[models])
+        part = scores.part(models, np.flatnonzero(scored.any(0)))
+        estimate = of_scores(part, design(part, None, None, weights), options, annotations)
+        comparison = _concluded(estimate, options)
+        names.append(check.shortlist(part.models, 3))
+        if estimate.design.n_units > 1:
+            found.append(comparison)
         for pair in comparison.pairs:
             shared = len(part.items) if pair.shared_items is None else pair.shared_items
             pair_of[pair.models] = replace(pair, shared_items=shared)
         for rank in comparison.ranks:
             ranks.append(replace(rank, p_best=None, expected_rank=None, expected_regret=None, tier=None))
+    if not found:
+        raise PosteriorError(
+            "got models of which no two share two items (or clusters), expected at least two: the spread between them "
+            "cannot be estimated. Hint: score some items with several models."
+        )
+    listed = "; ".join(names[:3])
+    if len(names) > 3:
+        listed += f"; and {len(names) - 3} more sets"
+    warnings = [
+        f"nothing connects these sets of models, which were never scored on the same items: {listed}. Each is compared "
+        "by itself, and no model is the best of all"
+    ]
     for comparison in found:
-        warnings |= dict.fromkeys(comparison.warnings)
+        warnings += comparison.warnings
     pairs = []
     for a, b in combinations(sorted(scores.models), 2):
         pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
@@ -145,22 +151,13 @@ def _by_set(
         models=scores.models,
         pairs=pairs,
         ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else scores.sign * rank.score),
-        warnings=tuple(warnings),
+        warnings=tuple(dict.fromkeys(warnings)),
         decisions=dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score")),
         group_results={},
         of_groups=lambda: list(chain.from_iterable(part.groups for part in found)),
         tests=lambda: list(chain.from_iterable(part.tests() for part in found)),
-        parts=lambda: dict.fromkeys(("items", "annotators", "labels")),
+        parts=lambda: dict.fromkeys(SOURCES),
         scored=scores,
-    )
-
-
-def _not_connected(sets: list[Scores]) -> str:
-    names = [check.shortlist(part.models, 3) for part in sets]
-    listed = "; ".join(names[:3]) + (f"; and {len(names) - 3} more sets" if len(names) > 3 else "")
-    return (
-        f"nothing connects these sets of models, which were never scored on the same items: {listed}. Each is compared "
-        "by itself, and no model is the best of all"
     )
 
 

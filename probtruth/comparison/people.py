@@ -122,7 +122,7 @@ class People:
         by_group = []
         for name, estimate in zip(self.names, self.estimates, strict=True):
             n_items = estimate.design.n_items
-            post = Posterior(estimate.n_models, estimate, margins(estimate))
+            post = Posterior(estimate, margins(estimate))
             rows = pair_rows(estimate, post, options)
             by_group.append([replace(row, group=name, n_items=n_items) for row in rows])
         return list(chain.from_iterable(zip(*by_group, strict=True)))

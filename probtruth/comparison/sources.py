@@ -9,7 +9,7 @@ from probtruth import check
 from probtruth.comparison.boards.boards import Board, with_filled_labels
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
-from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
+from probtruth.comparison.estimation.fixed_items import fixed_part, fixed_variance
 from probtruth.comparison.estimation.means import correlated_folds, estimate_of
 from probtruth.comparison.estimation.moments import Moments, influence_of
 from probtruth.comparison.estimation.rectified import Rectified
@@ -45,10 +45,6 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         plan = replace(plan, weights=group_weights(weights, moments.groups, plan.group_sizes))
     elif weights is not None:
         raise InputError("weights without groups", "groups to weight", "Leave weights out.")
-    board = None
-    if moments.has_holes and moments.finite.any():
-        board = Board.of(moments, plan)
-        moments = board.moments()
     notes = []
     for model, count in zip(moments.models, moments.infinite.sum((0, 2)).tolist(), strict=True):
         if count:
@@ -57,19 +53,32 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
         rule=moments.rule,
         higher_is_better=moments.higher_is_better,
         models=moments.models,
-        means=moments.means(plan),
         known=moments.known,
         notes=(*notes, FROM_SUMS, *moments.cautions),
-        range=moments.range,
     )
-    if board is not None:
-        return board.estimate(moments, about)
-    estimate = estimate_of(moments, plan, about)
+    estimate = _estimated(moments, plan, about)
     sums = moments.annotators
     if sums is None:
         return estimate
-    models = np.arange(len(moments.models))
-    return Shared("annotator", models, sums.units(plan.weights), sums.n_units).added_to(estimate)
+    units = sums.of_models(estimate.order).units(plan.weights)
+    return Shared("annotator", units, sums.n_units).added_to(estimate)
+
+
+def _estimated(moments: Moments, plan: Design, about: About, influence: ModelItem | None = None) -> Estimate:
+    """The estimate from sums, also of a board with holes, whose items move the means by `influence` besides."""
+    about = replace(about, range=moments.range)
+    if moments.has_holes and moments.finite.any():
+        board = Board.of(moments, plan)
+        estimate = board.estimate(board.moments(influence), about)
+    else:
+        estimate = estimate_of(moments, plan, about)
+    up, down = moments.infinite[..., plan.weights > 0].any(-1)
+    means = np.full(len(moments.models), np.nan)  # unknown where scores of groups without weight are infinite
+    means[moments.finite] = estimate.over_groups().mean[: estimate.n_models, 0]
+    means[up & ~down] = np.inf
+    means[down & ~up] = -np.inf
+    order = [moments.models.index(name) for name in about.models]
+    return replace(estimate, about=replace(estimate.about, means=means[order]))
 
 
 def of_scores(scores: Scores, plan: Design, options: Options, annotations: object = None) -> Estimate:
@@ -85,18 +94,15 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse(scores, plan, options, annotations)
-    complete = scores
-    if np.isnan(values).any() and not np.isinf(values).any(1).all():
-        board = Board.of(Moments.made(scores, values, plan), plan)
+    moved = None
+    if influence is not None and np.isnan(values).any():
         by_name = np.argsort(np.array(scores.models), kind="stable")
-        moments = board.moments(None if influence is None else influence[by_name])
-        estimate = board.estimate(moments, _about(scores, plan, moments, values, gold, options))
-        complete = with_filled_labels(scores, plan)
-    else:
-        if influence is not None:
-            values = values + influence
-        moments = Moments.made(scores, values, plan)
-        estimate = estimate_of(moments, plan, _about(scores, plan, moments, values, gold, options))
+        moved = influence[by_name]
+    elif influence is not None:
+        values = values + influence
+    about = _about(scores, values, gold, options)
+    estimate = _estimated(Moments.made(scores, values, plan), plan, about, moved)
+    complete = scores if estimate.about.shared_items is None else with_filled_labels(scores, plan)
     order = estimate.order
     if gold is not None:
         estimate = gold.corrected(estimate, order)
@@ -106,9 +112,10 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if gold is not None or scores.labels is not None or (repeated is not None and repeated.what != "annotator"):
         estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
     if options.these_items:
-        mean, part = fixed_estimate(complete, plan.item_weights, options.fold_correlation, order)
+        part = fixed_part(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
-        estimate = replace(estimate, mean=mean, parts={name: part}, n_units=plan.n_items)
+        means = estimate.over_groups().mean
+        estimate = replace(estimate, mean=means, parts={name: part}, n_units=plan.n_items)
         estimate = replace(estimate, centre=None, plain=None, ends=None)
     shared: Shared | None = None
     named = options.replicates == "crossed" or (repeated is not None and repeated.what == "annotator")
@@ -125,7 +132,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if folds and repeated is not None and not options.these_items:
         notes.append(FIXED_FOLDS)
     if shared is not None and not shared.named:
-        notes += shared.beyond_chance(scores.models)
+        notes += shared.beyond_chance(estimate.names)
     if gold is None and not options.these_items:
         notes += serial_notes(scores, plan, estimate.about.means)
     return replace(estimate, about=replace(estimate.about, notes=tuple(notes)))
@@ -208,14 +215,13 @@ def _all_single(scores: Scores) -> bool:
     return bool((behind.n_votes == 1).all())
 
 
-def _about(
-    scores: Scores, plan: Design, moments: Moments, values: ModelItem, gold: Rectified | None, options: Options
-) -> About:
-    back = np.argsort(np.argsort(np.array(scores.models), kind="stable"))  # from names in order to the caller's order
+def _about(scores: Scores, values: ModelItem, gold: Rectified | None, options: Options) -> About:
     behind = scores.labels
     notes = []
-    for at in np.flatnonzero(~moments.finite[back]).tolist():
-        items = np.flatnonzero(np.isinf(values[at])).tolist()
+    for at, infinite in enumerate(np.isinf(values)):
+        items = np.flatnonzero(infinite).tolist()
+        if not items:
+            continue
         names = [scores.items[item] for item in items]
         which = f" ({check.shortlist(names, SHOWN)})"
         note = _infinite(scores.models[at], len(items), len(scores.items), which)
@@ -235,7 +241,6 @@ def _about(
         rule=scores.rule,
         higher_is_better=scores.higher_is_better,
         models=scores.models,
-        means=moments.means(plan)[back],
         known=facts,
         n_replicates=scores.n_replicates,
         audit=scores.audit,
@@ -244,7 +249,6 @@ def _about(
         gold=gold,
         notes=tuple(notes),
         outcomes=outcomes,
-        range=moments.range,
     )
 
 

@@ -8,6 +8,7 @@ from probtruth import check
 from probtruth.comparison.estimation.design import partition_of
 from probtruth.comparison.estimation.rectified import FEWEST
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import moments_around_mean
 from probtruth.kernels.shapes import ChosenInts, ItemFloats, ItemInts
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores
@@ -60,10 +61,8 @@ def _doubt(scores: Scores, rows: Sequence[int]) -> ItemFloats:
         raise InputError("an infinite loss under a class that may be true", "finite losses", "Score with a floor.")
     if len(losses) > 1:
         losses = losses - losses.mean(0)
-    mean = (truth * losses).sum(2, keepdims=True)
-    square = (losses - mean) ** 2
-    variance = (truth * square).sum((0, 2))
-    return np.sqrt(variance)
+    variances = [moments_around_mean(of_model, truth)[0] for of_model in losses]
+    return np.sqrt(np.sum(variances, axis=0))
 
 
 def inclusion(size: ItemFloats, n: int) -> ItemFloats:

@@ -60,15 +60,10 @@ class SequentialEvidence:
         above = self.total - mean * self.size
         most = self.largest * (mean + bound)
         gain = np.maximum(above / most, -1.0)
-        top = np.full(len(gain), -np.inf)
-        logs = np.empty((len(STAKES), len(gain)))
-        for row, (stake, share) in enumerate(zip(STAKES, SHARES, strict=True)):
-            capital = np.cumsum(np.log1p(stake * gain))
-            logs[row] = np.log(share) + capital
-            np.maximum(top, logs[row], out=top)
-        logs -= top
-        total = np.exp(logs, out=logs).sum(0)
-        return top + np.log(total)
+        stakes = STAKES[:, None]
+        logs = np.log(SHARES)[:, None] + np.cumsum(np.log1p(stakes * gain), axis=1)
+        top = logs.max(0)
+        return top + np.log(np.exp(logs - top).sum(0))
 
     def _log_ratio(self, mean: float) -> UnitFloats:
         """The log of the mixture likelihood ratio for a mean difference above `mean`."""

@@ -7,13 +7,16 @@ import numpy as np
 from scipy.special import stdtrit
 
 from probtruth import check
-from probtruth.comparison.compare import compare, conclude
+from probtruth.comparison.compare import compare, conclude, need_spread
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
 from probtruth.comparison.estimation.design import pair_rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part, joined_df
 from probtruth.comparison.estimation.fixed_items import fixed_variance
 from probtruth.comparison.options import checked_options
+from probtruth.comparison.posterior.margin import margins
+from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.comparison.results.rows import pair_rows
 from probtruth.comparison.sources import of_scores
 from probtruth.comparison.votes.votes import estimate_of_votes
 from probtruth.errors import InputError, PosteriorError
@@ -151,15 +154,6 @@ def scores_of(
     return two, comparison, grouping_of(two, groups, clusters, None)
 
 
-def bare(scores: Scores) -> Scores:
-    """The scores of the items alone, with what each moves through fitted weights, which belongs to their spread."""
-    values = scores.values
-    if scores.influence is not None:
-        about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
-        values = values + scores.sign * about_mean
-    return replace(scores, values=values, labels=None, replicates=None, influence=None)
-
-
 def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -> None:
     """Raises where a comparison is about something else than the plain mean over new items."""
     if comparison.settings["replicates_are"] == "folds" or comparison.settings["population"] != "new-items":
@@ -180,28 +174,36 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if isinstance(found, Votes):
         return _of_votes(found, a, b)
     scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
-    items = bare(scores)
-    row = compare(items, groups, clusters, engine="exact").pairs[0]
+    need_spread(grouping, scores.audit)
     estimate = _estimate(scores, comparison, grouping, votes)
-    of_items = estimate.over_groups().items
-    variance = float(of_items.variance[-1, 0])
-    difference = items.values[0] - items.values[1]
+    over_groups = estimate.over_groups()
+    of_items = replace(over_groups, parts={"items": over_groups.items})
+    row = pair_rows(of_items, Posterior(of_items, margins(of_items)), checked_options())[0]
+    variance = float(of_items.items.variance[-1, 0])
+    n_items = len(scores.items)
     first, second = scores.models
-    n_items = len(difference)
     pilot = Pilot(
         a=first,
         b=second,
         higher_is_better=scores.higher_is_better,
         design=Design(n_items),
-        difference=float(difference.mean()),
+        difference=float((scores.values[0] - scores.values[1]).mean()),
         error=math.sqrt(variance),
         items=variance * n_items,
     )
-    if grouping.unit is not None:
-        pilot = _with_clusters(pilot, difference, grouping.unit)
+    values = estimate.about.values
+    if grouping.unit is not None and values is not None:
+        pilot = _with_clusters(pilot, values[0] - values[1], grouping.unit)
     if row.low is not None and row.high is not None and variance > 0:
         pilot = replace(pilot, stretch=(row.high - row.low) / (2 * pilot.half_width(pilot.design)))
-    return _with_shared(_with_answers(pilot, scores), estimate)
+    pilot = _with_answers(pilot, scores)
+    of_new = estimate.of_new
+    if estimate.shared is None or of_new is None or not of_new.with_chance[-1, 0] > 0:
+        return pilot
+    pilot = _with_panel(pilot, estimate.shared.removesuffix("s"), of_new.of(slice(-1, None)))
+    error = math.sqrt(estimate.total().variance[-1, 0])
+    noise = (pilot.noise or 0.0) - (pilot.shared or 0.0)
+    return replace(pilot, error=error, noise=max(noise, 0.0))
 
 
 def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
@@ -222,26 +224,19 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     slope = fit.preference.slope(log_odds[0])  # from log-odds to shares of votes
     chance = estimate.within["votes"](*pair) or 0.0
     n_items = len(votes.items)
-    n_votes = len(votes.outcome)
-
-    def of_shares(part: Part) -> float:
-        return slope**2 * float(part.variance[row].item())
-
+    items = estimate.items.of(row)
     pilot = Pilot(
         *names,
         higher_is_better=True,
-        design=Design(n_items, n_votes / n_items, again=True),
+        design=Design(n_items, again=True),
         difference=share - 0.5,
-        error=math.sqrt(of_shares(estimate.total())),
-        items=(of_shares(estimate.items) - slope**2 * chance) * n_items,
-        answer="annotator",
-        noise=slope**2 * chance * n_votes,
+        error=slope * math.sqrt(estimate.total().variance[row].item()),
+        items=slope**2 * items.variance.item() * n_items,
     )
+    pilot = _with_noise(pilot, "annotator", slope**2 * chance, len(votes.outcome) / n_items)
     annotators = estimate.parts.get("annotators")
-    if annotators is not None and of_shares(annotators) > 0:
-        panel = float(annotators.df[row].item()) + 1
-        design = replace(pilot.design, n_panel=panel)
-        pilot = replace(pilot, design=design, shared=of_shares(annotators) * panel)
+    if annotators is not None and annotators.variance[row].item() > 0:
+        pilot = _with_panel(pilot, "annotator", annotators.of(row), slope)
     return replace(pilot, stretch=(high - low) / (2 * pilot.half_width(pilot.design)))
 
 
@@ -288,32 +283,19 @@ def _with_answers(pilot: Pilot, scores: Scores) -> Pilot:
     if counts is None or not (counts > 1).any() or variance is None:
         return pilot
     shares = 1 / np.maximum(counts, 1)
-    inverse = float(shares.mean())
-    noise = min(variance * n_items, pilot.items)
-    return replace(
-        pilot,
-        design=replace(pilot.design, n_answers=1 / inverse),
-        answer="annotator" if repeated is None else "replicate",
-        noise=noise / inverse,
-        items=pilot.items - noise,
-    )
+    answer = "annotator" if repeated is None else "replicate"
+    return _with_noise(pilot, answer, variance, 1 / float(shares.mean()))
 
 
-def _with_shared(pilot: Pilot, estimate: Estimate) -> Pilot:
-    """The pilot with the two-way variance: of annotators or replicates that stand behind many items."""
-    if estimate.shared is None:
-        return pilot
-    counted = float(estimate.parts[estimate.shared].variance[-1, 0])
-    of_new = estimate.of_new
-    if of_new is None or not of_new.with_chance[-1, 0] > 0:
-        return pilot
-    panel = float(of_new.df[-1, 0]) + 1.0
-    each = float(of_new.variance[-1, 0]) * panel
-    return replace(
-        pilot,
-        design=replace(pilot.design, n_panel=panel),
-        error=math.sqrt(pilot.error**2 + counted),
-        answer=estimate.shared.removesuffix("s"),
-        shared=each,
-        noise=max((pilot.noise or 0.0) - each, 0.0),
-    )
+def _with_noise(pilot: Pilot, answer: str, variance: float, n_answers: float) -> Pilot:
+    """The pilot with the variance that so many answers an item leave the mean taken off that of the items."""
+    noise = min(variance * pilot.design.n_items, pilot.items)
+    design = replace(pilot.design, n_answers=n_answers)
+    return replace(pilot, design=design, answer=answer, noise=noise * n_answers, items=pilot.items - noise)
+
+
+def _with_panel(pilot: Pilot, answer: str, part: Part, slope: float = 1.0) -> Pilot:
+    """The pilot with the part of annotators or replicates that stand behind many items."""
+    panel = part.df.item() + 1.0
+    design = replace(pilot.design, n_panel=panel)
+    return replace(pilot, design=design, answer=answer, shared=slope**2 * part.variance.item() * panel)

@@ -76,11 +76,10 @@ class Plan(Reported):
 
     def to_dict(self) -> dict[str, object]:
         """All of it, as plain values."""
-        names = ("a", "b", "difference", "error", "variance", "certainty", "power", "width")
-        plain: dict[str, object] = {name: getattr(self, name) for name in names}
+        plain = dict(vars(self))
         plain["designs"] = [dict(row) for row in self.designs]
-        plain["curve"] = [dict(row) for row in self.sizes]
-        plain["warnings"] = list(self.warnings)
+        plain["curve"] = [dict(row) for row in plain.pop("sizes")]
+        plain["warnings"] = list(plain.pop("warnings"))
         return plain
 
 
@@ -327,16 +326,13 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
     """The design of the study; counts that the caller leaves out are as in the pilot."""
     was = pilot.design
     answer = "" if pilot.noise is None else pilot.answer
-    unknown = ""
-    for who, count in n_answers.items():
-        if count is not None and who != answer:
-            unknown = f"{who}s"
-    if n_clusters is not None and was.n_clusters is None:
-        unknown = "clusters"
-    if unknown:
-        problem = f"n_{unknown} with a pilot that says nothing of {unknown}"
-        hint = f"Plan from Scores that have {unknown}, or leave n_{unknown} out."
-        raise InputError(problem, f"a pilot whose {unknown} are known", hint)
+    asked = {"clusters": n_clusters, **{f"{who}s": count for who, count in n_answers.items()}}
+    for what, count in asked.items():
+        known = was.n_clusters is not None if what == "clusters" else what == f"{answer}s"
+        if count is not None and not known:
+            problem = f"n_{what} with a pilot that says nothing of {what}"
+            hint = f"Plan from Scores that have {what}, or leave n_{what} out."
+            raise InputError(problem, f"a pilot whose {what} are known", hint)
     wanted = n_answers.get(answer)
     study = was if wanted is None else was.with_answers(check.whole(wanted, 1, f"n_{answer}s"))
     if study.n_panel is not None and study.n_answers == 1 < was.n_answers:

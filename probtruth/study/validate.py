@@ -11,9 +11,10 @@ from scipy.optimize import brentq
 
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
+from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError, PosteriorError
-from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats, UnitInts
-from probtruth.study.pilot import bare, scores_of
+from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats
+from probtruth.study.pilot import scores_of
 from probtruth.types import Comparison, Partition, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Brief
@@ -60,9 +61,10 @@ class Validation(Brief):
 
     def to_dict(self) -> dict[str, object]:
         """All of it, as plain values."""
-        names = ("a", "b", "n_items", "n_units", "difference", "replications", "seed", "note")
-        facts = {name: getattr(self, name) for name in names}
-        return {**facts, "table": [dict(row) for row in self.rows], "warnings": list(self.warnings)}
+        plain = dict(vars(self))
+        plain["table"] = [dict(row) for row in plain.pop("rows")]
+        plain["warnings"] = list(plain.pop("warnings"))
+        return plain
 
 
 def validate(
@@ -115,18 +117,23 @@ def validate(
     check.own_threads()
     scores, _, grouping = scores_of(source, a, b, groups, clusters)
     n = len(scores.items)
-    pair = replace(bare(scores), groups=grouping.groups, clusters=grouping.clusters, item_rows=None)
+    values = scores.values
+    if scores.influence is not None:  # what an item moves through fitted weights belongs to its spread
+        about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
+        values = values + scores.sign * about_mean
+    alone = replace(scores, values=values, labels=None, replicates=None, influence=None, item_rows=None)
+    pair = replace(alone, groups=grouping.groups, clusters=grouping.clusters)
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
     order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
     items_of_unit = np.split(order, np.cumsum(grouping.unit_sizes)[:-1])
-    units = Units(total, grouping.unit_sizes, grouping.of_unit(), items_of_unit)
+    units = Units(grouping, total, items_of_unit)
     of_groups = np.round(grouping.group_units * target / n)
     drawn = np.maximum(of_groups, 1).astype(int)
-    if len(units.total) == 1 or drawn.max() < 2:
+    if grouping.n_units == 1 or drawn.max() < 2:
         raise PosteriorError("got studies of one unit, expected at least two. Hint: ask for more items.")
-    observed = units.mean(np.ones(len(units.total)))
-    residual = units.total - observed * units.size
+    observed = units.mean(np.ones(grouping.n_units))
+    residual = total - observed * grouping.unit_sizes
     if not np.abs(residual).max() > 1e-12 * np.abs(pair.values).max():
         raise PosteriorError("got the same difference everywhere, expected some spread to draw from. Hint: add items.")
     wanted = observed if difference is None else check.number(difference, "difference", "Give a minus b.")
@@ -138,8 +145,7 @@ def validate(
         problem = f"a true difference of {wanted:g}, which these scores cannot have"
         raise InputError(problem, "one between those of single items", "Name a smaller difference.")
     reached = {name: chance for name, chance in chances.items() if chance is not None}
-    measured: list[Mapping[str, Any]] = []
-    found: list[Mapping[str, float | str | None]] = []
+    found: list[dict[str, Any]] = []
     for at, (name, chance) in enumerate(reached.items()):
         studies = np.empty((count, 3))
         for run in range(count):
@@ -148,7 +154,6 @@ def validate(
             if on_progress is not None and (run + 1) % 10 == 0:
                 on_progress(at * count + run + 1, len(reached) * count)
         measures = _measures(targets[name], *studies.T)
-        measured.append(measures)
         found.append({"truth": name, "difference": targets[name], **measures})
     note = (
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
@@ -158,7 +163,7 @@ def validate(
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)
-    covered, error = min((row["coverage"], row["coverage_error"]) for row in measured)
+    covered, error = min((row["coverage"], row["coverage_error"]) for row in found)
     if covered + SIGNIFICANT * error < LOW_COVERAGE:
         warnings.append(f"95% intervals hold the true difference in {covered:.3f} of such studies only")
     first, second = pair.models
@@ -167,32 +172,32 @@ def validate(
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Items or clusters: the total difference, the number of items, the group and the items of each."""
+    """Items or clusters: the total difference and the items of each."""
 
+    plan: Design
     total: UnitFloats
-    size: UnitInts
-    group: UnitInts
     items: Sequence[ItemInts]
 
     def mean(self, chance: UnitFloats) -> float:
         """The mean difference if units are drawn with these chances, each group with its share of the items."""
-        share = np.bincount(self.group, self.size) / self.size.sum()
-        total = np.bincount(self.group, chance * self.total)
-        size = np.bincount(self.group, chance * self.size)
+        plan = self.plan
+        total, size = plan.group_totals(chance * np.stack([self.total, plan.unit_sizes]))
+        share = plan.group_sizes / plan.n_items
         return float(share @ (total / size))
 
     def chances(self, to: float, observed: float) -> UnitFloats | None:
         """Chances under which the mean difference is `to`; None if there are none that are not too unequal."""
         if to == observed:
             return np.ones(len(self.total))
-        residual = self.total - to * self.size
+        group = self.plan.of_unit()
+        residual = self.total - to * self.plan.unit_sizes
         residual /= np.sqrt(np.square(residual).mean())
 
         def tilted(steepness: float) -> UnitFloats:
             power = steepness * residual
-            top = np.full(self.group.max() + 1, -np.inf)
-            np.maximum.at(top, self.group, power)
-            return np.exp(power - top[self.group])
+            top = np.full(self.plan.n_groups, -np.inf)
+            np.maximum.at(top, group, power)
+            return np.exp(power - top[group])
 
         def excess(steepness: float) -> float:
             return self.mean(tilted(steepness)) - to
@@ -205,7 +210,7 @@ class Units:
         """So many units of each group."""
         picked = []
         for group, count in enumerate(counts.tolist()):
-            members = np.flatnonzero(self.group == group)
+            members = np.flatnonzero(self.plan.of_unit() == group)
             of_member = chance[members]
             picked.append(rng.choice(members, count, p=of_member / of_member.sum()))
         return np.concatenate(picked)
@@ -217,7 +222,7 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
     names = tuple(map(str, range(len(items))))
     clusters = None
     if pair.clusters is not None:
-        of_item = np.repeat(np.arange(len(picks)), units.size[picks])
+        of_item = np.repeat(np.arange(len(picks)), units.plan.unit_sizes[picks])
         clusters = Partition(of_item, names[: len(picks)])
     study = pair.part(np.arange(2), items)
     study = replace(study, items=names, clusters=clusters)

@@ -10,6 +10,7 @@ from made_scores import make, renamed, rows_by_name
 from scipy import stats
 
 from probtruth.comparison.compare import compare
+from probtruth.comparison.estimation.moments import Moments
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import RuleFacts, Scores
 
@@ -342,3 +343,19 @@ def test_tiny_scores_beside_others_say_nothing_of_skewness():
     values = np.stack([1e-120 * rng.gamma(2.0, size=20), rng.gamma(2.0, size=20)])
     tiny = compare(make(values, "ab"), engine="exact").ranks[0]
     assert 0 < tiny["low"] < tiny["score"] < tiny["high"] < 1e-119
+
+
+@pytest.mark.parametrize("of_sums", [False, True])
+def test_an_infinite_score_in_a_group_of_no_weight_leaves_the_difference_unknown(of_sums):
+    """The means of the other group were taken for certain: P = 1 and an interval of no width."""
+    values = np.random.default_rng(0).normal(size=(3, 40))
+    values[1, 3] = np.inf
+    scores = make(values, "abc", higher_is_better=False)
+    groups = ["p"] * 20 + ["q"] * 20
+    given = (Moments.of(scores, groups=groups), None) if of_sums else (scores, groups)
+    found = compare(*given, weights={"p": 0.0, "q": 1.0}, engine="exact")
+    rows = rows_by_name(found)[0]
+    assert rows["a", "b"]["p_a_better"] is None
+    assert rows["a", "b"]["low"] is None
+    assert 0 < rows["a", "c"]["p_a_better"] < 1
+    assert all(row["p_best"] is None for row in found.ranks)

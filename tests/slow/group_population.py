@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import t as student
 
-from probtruth.comparison.posterior.groups import Groups, Prior, quadrature
+from probtruth.comparison.posterior.groups import Groups, quadrature
 
 RUNS, SHAPE = 1000, 2.0
 BETWEEN = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -89,8 +89,7 @@ def cell(between: float, sizes: np.ndarray, effects: str, runs: int) -> tuple[st
     centre, half, half_new = hartung_knapp(data)
     df = np.repeat(data.df[:, None], runs, axis=1)
     groups = Groups(data.mean.T, data.seen.T, df, data.sizes, data.pooled)  # each run is a pair of its own
-    prior = Prior.of(groups)
-    found = [quadrature(groups, prior, run) for run in range(runs)]
+    found = [quadrature(groups, run) for run in range(runs)]
     mixtures = [one.mixture() for one in found]
     news = [one.mixture(new_group=True).below(new) for one, new in zip(found, data.new, strict=True)]
     below = np.array([one.below(0.0) for one in mixtures]), np.array(news)

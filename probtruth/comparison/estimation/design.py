@@ -21,6 +21,8 @@ from probtruth.kernels.shapes import (
     ItemInts,
     ModelFloats,
     ModelInts,
+    ModelModel,
+    PairFloats,
     RowGroup,
     RowInts,
     RowUnit,
@@ -188,14 +190,21 @@ def totals(rows: ItemRows, codes: ItemInts, size: int) -> np.ndarray:
 
 
 def spread_out(
-    part: Shaped[np.ndarray, "*axes"], places: Int[np.ndarray, " part"], size: int, empty: float = 0, axis: int = -1
+    array: Shaped[np.ndarray, "*axes"],
+    axes: Sequence[str],
+    places: Mapping[str, np.ndarray],
+    sizes: Mapping[str, int],
+    empty: float = 0,
 ) -> np.ndarray:
-    """The same entries of an axis among more, which are empty."""
-    shape = [*part.shape]
-    shape[axis] = size
-    found = np.full(shape, empty, part.dtype)
-    found.swapaxes(axis, -1)[..., places] = part.swapaxes(axis, -1)
-    return found
+    """The same entries where the axes of these names are some of more; the others are empty."""
+    for at, axis in enumerate(axes, -len(axes)):
+        if axis in places:
+            shape = [*array.shape]
+            shape[at] = sizes[axis]
+            among = np.full(shape, empty, array.dtype)
+            among.swapaxes(at, -1)[..., places[axis]] = array.swapaxes(at, -1)
+            array = among
+    return array
 
 
 def pairs_of(models: ModelInts) -> Pairs:
@@ -220,6 +229,15 @@ def pair_rows_of(pairs: Pairs, n_models: int) -> RowInts:
 def rows_among(models: ModelInts, n_models: int) -> RowInts:
     """Where some models, then their pairs, stand among the rows of all."""
     return np.append(models, n_models + pair_rows_of(pairs_of(models), n_models))
+
+
+def square_of(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
+    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
+    matrix = np.zeros((n_models, n_models))
+    above = np.triu_indices(n_models, 1)
+    matrix[above] = pairs
+    matrix.T[above] = sign * pairs
+    return matrix
 
 
 def leading(means: ModelFloats) -> Int[np.ndarray, " leading"]:

@@ -9,7 +9,7 @@ from probtruth.comparison.estimation.design import rows_of
 from probtruth.comparison.estimation.estimate import MANY, Part
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
-from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem, RowGroup
+from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem
 from probtruth.types import LabelsBehind, Replicates, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
@@ -24,14 +24,9 @@ def fixed_variance(
     scores: Scores, item_weights: ItemFloats, influence: ModelItem | None, a: int, b: int
 ) -> float | None:
     """The part of labels, or of answers, in the variance of a mean difference; None where not known, or infinite."""
-    if scores.labels is None and scores.replicates is not None:
-        if (scores.replicates.counts(len(scores.items))[[a, b]] < 2).any():
-            return None
-    elif not _is_known(scores.labels):
-        return None
     try:
         within = float(_moments(scores, item_weights, [a, b], None)[0])
-    except PosteriorError:
+    except (InputError, PosteriorError):
         return None
     if influence is None:
         return within
@@ -44,21 +39,15 @@ def fixed_variance(
     return max(float(with_weights - without) - within, 0.0)
 
 
-def fixed_estimate(
-    scores: Scores, item_weights: ItemFloats, correlation: float | None, order: FiniteInts
-) -> tuple[RowGroup, Part]:
-    """The means of the models and pairs, in one column, and what their labels, or answers, leave unsure of them."""
-    rows = rows_of(order)
-    mean = np.zeros((len(rows), 1))
-    moments = np.zeros((3, len(rows), 1))
-    for row, pair in enumerate(rows.tolist()):
-        models = [model for model in pair if model >= 0]
-        losses = np.subtract.reduce(scores.losses[models])  # of one model its own, of two the first less the second
-        mean[row] = losses @ item_weights
-        moments[:, row, 0] = _moments(scores, item_weights, models, correlation)
-    variance, third, spread = moments
+def fixed_part(scores: Scores, item_weights: ItemFloats, correlation: float | None, order: FiniteInts) -> Part:
+    """What the labels of the items, or the answers on them, leave unsure of the means of the models and pairs."""
+    moments = []
+    for pair in rows_of(order).tolist():
+        models = [model for model in pair if model >= 0]  # of one model its own, of two the first less the second
+        moments.append(_moments(scores, item_weights, models, correlation))
+    variance, third, spread = np.array(moments).reshape(-1, 3, 1).swapaxes(0, 1)
     df = ratio(variance**2, spread, MANY)
-    return mean, Part(variance, third, np.minimum(df, MANY))
+    return Part(variance, third, np.minimum(df, MANY))
 
 
 def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], correlation: float | None) -> MeanMoments:
@@ -77,10 +66,10 @@ def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], co
     return total
 
 
-def _is_known(behind: LabelsBehind | None) -> bool:
+def _is_known(behind: LabelsBehind) -> bool:
     """Whether it is known how unsure the labels are."""
-    if behind is None or behind.estimand == "class":
-        return behind is not None
+    if behind.estimand == "class":
+        return True
     if behind.shares is None or behind.n_votes is None:
         return False
     return behind.log_probs is not None or not (behind.n_votes == 1).any()

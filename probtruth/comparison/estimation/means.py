@@ -1,13 +1,13 @@
 """From sums over items to the estimate: every mean's variance and third moment, with what rare differences need."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 
 from probtruth.comparison.estimation.design import Design, pairs_of, rows_among
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
-from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.estimation.moments import Moments, PowerSums
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import CellInts, RowGroup
 
@@ -26,20 +26,20 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     largest = np.append(moments.largest[models], moments.largest[pairs].max(1))
     ends = moments.ends[:, rows]
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
-    sums = _Sums(plan, moments.n, moments.powers[:, rows].copy())
-    sums.powers[0, rounding] = 0.0
+    powers = moments.powers[:, rows]
+    powers[0, rounding] = 0.0
     ends[:, rounding] = 0.0
     low = 0.0 - ends[0]
     high = ends[1]
-    mean = sums.powers[0]
-    unit_totals = sums.n * mean
+    mean = powers[0]
+    unit_totals = moments.n * mean
     if plan.unit_group is not None:
         mean = plan.group_totals(unit_totals) / plan.group_sizes
     above = high - mean
     below = mean - low
     apart = np.maximum(above, below).max(1, initial=0.0)
     constant = apart <= ROUNDING * largest
-    square, cube = sums.about(mean, constant)
+    square, cube = _about(mean, constant, plan, moments.n, powers)
     part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
     names = tuple([moments.models[model] for model in models])
     least_and_most = np.stack([low.min(1), high.max(1)])
@@ -61,7 +61,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     if not weight.any():
         return estimate
     if plan.unit_group is None:
-        squares = sums.n * mean**2 + sums.powers[1]
+        squares = moments.n * mean**2 + powers[1]
     else:
         squares = plan.group_totals(unit_totals**2)
         if of_units:
@@ -79,41 +79,42 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     of_all = ratio(squares.sum(1), total.sum(1), of_ties)
     size = np.where(constant_group, of_all[:, None], of_group)
     weight[size <= 0] = 0.0
-    return _with_rare(estimate, sums, constant, weight, size)
+    return _with_rare(estimate, moments.n, powers, constant, weight, size)
 
 
-@dataclass(frozen=True, eq=False)
-class _Sums:
-    """The number of items and the powers of every row, by cell."""
+def _about(
+    centre: RowGroup, constant: Bool[np.ndarray, " row"], plan: Design, n: CellInts, powers: PowerSums
+) -> tuple[RowGroup, RowGroup]:
+    """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself.
 
-    design: Design
-    n: CellInts
-    powers: Float[np.ndarray, "power row cell"]
-
-    def about(self, centre: RowGroup, constant: Bool[np.ndarray, " row"]) -> tuple[RowGroup, RowGroup]:
-        """Sums of squares and of cubes of the units' residuals about centres; 0 of a constant about itself."""
-        plan = self.design
-        mean = self.powers[0]
-        if plan.unit_group is not None:
-            apart = mean - centre[:, plan.of_unit()]
-            residual = self.n * apart
-            of_units = self.n * mean
-            largest = np.abs(of_units).max(1, initial=0.0)
-            same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
-            residual[constant & same] = 0.0
-            square = residual**2 * plan.leverage
-            cube = square * residual
-            return plan.group_totals(square), plan.group_totals(cube)
-        square, cube = np.where(constant[:, None], 0.0, self.powers[1:])
-        shift = mean - centre
-        shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
-        of_shift = self.n * shift**2
-        cube = cube + shift * (3 * square + of_shift)
-        return square + of_shift, cube
+    `n` and `powers` are those of the cells.
+    """
+    mean = powers[0]
+    if plan.unit_group is not None:
+        apart = mean - centre[:, plan.of_unit()]
+        residual = n * apart
+        of_units = n * mean
+        largest = np.abs(of_units).max(1, initial=0.0)
+        same = np.abs(residual).max(1, initial=0.0) <= ROUNDING * largest
+        residual[constant & same] = 0.0
+        square = residual**2 * plan.leverage
+        cube = square * residual
+        return plan.group_totals(square), plan.group_totals(cube)
+    square, cube = np.where(constant[:, None], 0.0, powers[1:])
+    shift = mean - centre
+    shift[np.abs(shift) <= ROUNDING * np.abs(centre)] = 0.0
+    of_shift = n * shift**2
+    cube = cube + shift * (3 * square + of_shift)
+    return square + of_shift, cube
 
 
 def _with_rare(
-    estimate: Estimate, sums: _Sums, constant: Bool[np.ndarray, " row"], weight: RowGroup, size: RowGroup
+    estimate: Estimate,
+    n: CellInts,
+    powers: PowerSums,
+    constant: Bool[np.ndarray, " row"],
+    weight: RowGroup,
+    size: RowGroup,
 ) -> Estimate:
     """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
 
@@ -130,8 +131,7 @@ def _with_rare(
     n_items = plan.group_sizes + weight * unit_size
     centre = estimate.mean.copy()
     centre[rows] *= plan.group_sizes / n_items
-    of_rows = replace(sums, powers=sums.powers[:, rows])
-    square, cube = of_rows.about(centre[rows], constant[rows])
+    square, cube = _about(centre[rows], constant[rows], plan, n, powers[:, rows])
     # the unit differs from the centre by its size, up or down, and by that of the centre
     shift = unit_size * centre[rows]
     size_square = size[rows] ** 2

@@ -1,13 +1,22 @@
 """`Moments`: all that a comparison takes from the items, in sums that add up over parts of them."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from probtruth.comparison.boards.columns import Columns
-from probtruth.comparison.estimation.design import Design, design, pairs_of, rows_among, spread_out
+from probtruth.comparison.estimation.design import (
+    Design,
+    design,
+    pairs_of,
+    rows_among,
+    spread_out,
+    totals,
+)
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
@@ -128,12 +137,10 @@ class Moments:
             values = losses[order]
         models = tuple(scores.models[row] for row in order)
         infinite = np.zeros((2, len(values), plan.n_groups), np.int64)
-        group = plan.of_item()
-        infinities = np.isinf(values)
-        for model in np.flatnonzero(infinities.any(1)):
-            row = values[model]
-            for sign, infinity in enumerate((np.inf, -np.inf)):
-                infinite[sign, model] = np.bincount(group[row == infinity], minlength=plan.n_groups)
+        with_infinite = np.flatnonzero(np.isinf(values).any(1))
+        for sign, infinity in enumerate((np.inf, -np.inf)):
+            counts = 1.0 * (values[with_infinite] == infinity)
+            infinite[sign, with_infinite] = totals(counts, plan.of_item(), plan.n_groups)
         size = float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
         if size > LARGEST or 0 < size < SMALLEST:
             wanted = f"finite scores from {SMALLEST:g} to {LARGEST:g}"
@@ -204,24 +211,6 @@ class Moments:
             return None
         return low, max(high, low + 1)
 
-    def means(self, plan: Design) -> ModelFloats:
-        """Each model's mean loss: infinite where a score that counts is, NaN for both signs.
-
-        Arguments:
-            plan: which items belong together.
-        """
-        counts = plan.weights > 0
-        up, down = self.infinite[..., counts].any(-1)
-        mean = self.powers[0, : len(self.models)]
-        with np.errstate(invalid="ignore"):
-            if plan.n_clusters is not None:
-                mean = plan.group_totals(mean * self.n) / plan.group_sizes
-            means = mean[:, counts] @ plan.weights[counts]
-        means[up] = np.inf
-        means[down] = -np.inf
-        means[up & down] = np.nan
-        return means
-
     def __add__(self, other: "Moments") -> "Moments":
         for name in ("rule", "higher_is_better", "clustered"):
             one = getattr(self, name)
@@ -230,17 +219,18 @@ class Moments:
                 raise InputError(f"{name} {one} and {two}", "parts of one table of scores", "Score them alike.")
         if (self.annotators is None) != (other.annotators is None):
             raise InputError("annotators in one part only", "in both or none", "Pass annotations with every part.")
-        models = tuple(sorted({*self.models, *other.models}))
-        groups = sort_names({*self.groups, *other.groups})
-        cells = sort_names({*self.cells, *other.cells})
-        one = self._among(models, groups, cells)
-        two = other._among(models, groups, cells)
+        names = {}
+        for axis, of_self in self._names.items():
+            names[axis] = sort_names({*of_self, *other._names[axis]})
+        names["model"] = tuple(sorted(names["model"]))
+        one = self._among(names)
+        two = other._among(names)
         columns = None
         if one.columns is not None and two.columns is not None:
             columns = (one.columns + two.columns).merged()
         elif one.has_holes or two.has_holes:
             hint = f"Compare the scores as a whole, or at most {MOST_MODELS} models."
-            problem = f"parts with items that all of {len(models)} models have, and parts where some lack items"
+            problem = f"parts with items that all of {len(one.models)} models have, and parts where some lack items"
             raise InputError(problem, "items that some lack in every part", hint)
         in_both = (one.n > 0) & (two.n > 0)
         if (one.cell_group != two.cell_group)[in_both].any():
@@ -253,52 +243,51 @@ class Moments:
         if one.annotators is not None and two.annotators is not None:
             annotators = one.annotators + two.annotators
         arrays = {name: join(getattr(one, name), getattr(two, name)) for name, (*_, join) in ARRAYS.items()}
+        arrays["powers"] = _merged(one, two)
         return replace(
             one,
             **arrays,
             known=replace(self.known, entropy=entropy, baseline=None),
-            powers=_merged(one, two),
             columns=columns,
             annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
         )
 
-    def _among(self, models: tuple[str, ...], groups: tuple[str, ...], cells: tuple[str, ...]) -> "Moments":
-        """The same where models, groups and cells are some of more; models that are new to it lack all its items."""
+    @property
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        """Of what stands along each axis."""
+        units = () if self.annotators is None else self.annotators.names
+        return {"model": self.models, "group": self.groups, "cell": self.cells, "unit": units}
+
+    def _among(self, names: Mapping[str, tuple[str, ...]]) -> "Moments":
+        """The same where these are some of more names; models that are new to it lack all its items."""
         columns = self.columns
         annotators = self.annotators
+        models = names["model"]
         if models != self.models and (columns is None or annotators is not None):
             problem = f"models {self.models} and {models}"
             raise InputError(problem, "parts of one table of scores", "Compare the scores as a whole.")
-        group = positions(groups, self.groups)
-        cell = positions(cells, self.cells)
-        model = positions(models, self.models)
+        places = {axis: positions(names[axis], of_self) for axis, of_self in self._names.items()}
+        sizes = {axis: len(of_all) for axis, of_all in names.items()}
         n_models = len(models)
-        row = rows_among(model, n_models)
-        n_rows = n_models * (n_models + 1) // 2
-        places = {"group": group, "cell": cell, "model": model, "row": row}
-        sizes = {"group": len(groups), "cell": len(cells), "model": n_models, "row": n_rows}
-        arrays = {}
-        of_self = replace(self, cell_group=group[self.cell_group])
+        places["row"] = rows_among(places["model"], n_models)
+        sizes["row"] = n_models * (n_models + 1) // 2
+        of_self = replace(self, cell_group=places["group"][self.cell_group])
+        arrays: dict[str, Any] = {}
         for name, (axes, empty, _) in ARRAYS.items():
-            array = getattr(of_self, name)
-            for at, axis in enumerate(axes, -len(axes)):
-                array = spread_out(array, places[axis], sizes[axis], empty, at)
-            arrays[name] = array
-        powers = spread_out(self.powers, cell, len(cells))
-        powers = spread_out(powers, row, n_rows, np.nan, -2)
+            arrays[name] = spread_out(getattr(of_self, name), axes, places, sizes, empty)
         if columns is not None:
-            of_models = spread_out(np.arange(len(model)), model, n_models, len(model))
-            columns = replace(columns, cell=cell[columns.cell]).of_models(of_models)
+            model = np.arange(len(self.models))
+            of_models = spread_out(model, ("model",), places, sizes, len(model))
+            columns = replace(columns, cell=places["cell"][columns.cell]).of_models(of_models)
         if annotators is not None:
-            annotators = annotators.among(group, len(groups))
+            annotators = annotators.among(names["unit"], places, sizes)
         return replace(
             self,
             **arrays,
             models=models,
-            groups=groups,
-            cells=cells,
-            powers=powers,
+            groups=names["group"],
+            cells=names["cell"],
             columns=columns,
             annotators=annotators,
         )
@@ -308,6 +297,7 @@ class Moments:
 ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
     "cell_group": (("cell",), -1, np.maximum),
     "n": (("cell",), 0, np.add),
+    "powers": (("row", "cell"), np.nan, np.add),
     "ends": (("row", "group"), -np.inf, np.maximum),
     "sizes": (("row", "group"), 0, np.add),
     "infinite": (("model", "group"), 0, np.add),
@@ -375,16 +365,18 @@ def _merged(one: Moments, two: Moments) -> PowerSums:
     # Chan, Golub and LeVeque 1983, doi:10.2307/2683386; an empty cell has the other's numbers
     n = one.n.astype(np.float64)
     m = two.n.astype(np.float64)
-    total = np.maximum(n + m, 1)
+    total = n + m
     in_both = (n > 0) & (m > 0)
+    of_one = np.where(n > 0, one.powers, 0.0)
+    of_two = np.where(m > 0, two.powers, 0.0)
     with np.errstate(invalid="ignore", over="ignore"):
-        merged = one.powers + two.powers
-        apart = np.where(in_both, two.powers[0] - one.powers[0], 0.0)
-        first = np.where(n > 0, one.powers[0], two.powers[0])
+        merged = of_one + of_two
+        apart = np.where(in_both, of_two[0] - of_one[0], 0.0)
+        first = np.where(n > 0, of_one[0], of_two[0])
         merged[0] = first + apart * m / total
         if len(merged) > 1:
             of_means = apart**2 * n * m / total
-            crossed = n * two.powers[1] - m * one.powers[1]
+            crossed = n * of_two[1] - m * of_one[1]
             merged[1] += of_means
             third = (n - m) * of_means + 3 * crossed
             merged[2] += apart * third / total

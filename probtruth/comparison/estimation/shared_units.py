@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.unit_sums import Excess, UnitSums, UnitTotals, squares_apart
+from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
 from probtruth.kernels.shapes import ItemLabel, ModelInts, RowFloats
@@ -30,13 +30,12 @@ ROUNDING = 8 * np.finfo(np.float64).eps  # Differences below this, relative to t
 
 @dataclass(frozen=True, eq=False)
 class Shared:
-    """The units behind a comparison, and what they add to these of its models.
+    """The units behind a comparison, and what they add to its models.
 
     Unless the caller `named` them as units like those of later use, they count as far as chance does not explain them.
     """
 
     what: str
-    models: ModelInts
     units: UnitTotals
     n_units: int  # of the model that has fewest; of one alone, nothing tells what it adds
     named: bool = True
@@ -45,24 +44,22 @@ class Shared:
         """The estimate with their part of the variance; of one unit, nothing tells what it adds."""
         if self.n_units < 2:
             return estimate
-        part = self.part(estimate.order)
+        part = self.part(estimate.n_models)
         about = estimate.about
         if self.named:
             about = replace(about, notes=about.notes + self.notes())
         elif not part.variance.any():
             return estimate
         name = f"{self.what}s"
-        of_new = self.part(estimate.order, counted=1.0)
+        of_new = self.part(estimate.n_models, counted=1.0)
         return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
 
-    def part(self, models: ModelInts, counted: float | None = None) -> Part:
-        """What they add to the means of these models and their pairs, or would if so much were known of new ones.
+    def part(self, n_models: int, counted: float | None = None) -> Part:
+        """What they add to the means of the models and their pairs, or would if so much were known of new ones.
 
         One column, for all groups.
         """
-        place = np.full(models.max(initial=0) + 2, -1)  # the last place, -1, is of no model
-        place[self.models] = np.arange(len(self.models))
-        first, second = place[rows_of(models).T]
+        first, second = rows_of(np.arange(n_models)).T
         found = self.units.excess(first, second)
         counts = np.square(found.counted if counted is None else counted)
         raw = counts * found.raw
@@ -79,7 +76,7 @@ class Shared:
     @property
     def effective(self) -> float:
         """How many of equal weight would tell as much."""
-        return float(self.units.effective.min(initial=np.inf))
+        return min([spread.effective for spread in self.units.spreads], default=np.inf)
 
     def notes(self) -> tuple[str, ...]:
         """A warning where there are few."""
@@ -102,13 +99,13 @@ class Shared:
 
     def beyond_chance(self, names: Sequence[str]) -> tuple[str, ...]:
         """A warning where replicates that are taken to be answers asked again differ by more than chance."""
-        models = np.arange(len(self.models))
+        models = np.arange(len(names))
         none = np.full(len(models), -1)
         suspect = _by_chance(self.units.excess(models, none)) < SUSPECT
         if not suspect.any():
             return ()
         return (
-            f"the replicates of {names[self.models[suspect.argmax()]]!r} differ by more than chance over many "
+            f"the replicates of {names[int(suspect.argmax())]!r} differ by more than chance over many "
             "items: if they are training seeds, or judges like those that you will use again, say "
             "replicates='crossed' (command line: --replicates crossed)",
         )
@@ -122,7 +119,7 @@ def _by_chance(found: Excess) -> RowFloats:
 def of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> Shared:
     """The annotators whose annotations are behind the scores."""
     sums = sums_of_annotators(scores, annotations, models, plan)
-    return Shared("annotator", models, sums.units(plan.weights), sums.n_units)
+    return Shared("annotator", sums.units(plan.weights), sums.n_units)
 
 
 def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> UnitSums:
@@ -177,7 +174,7 @@ def _labels_in_shares(
 
 
 def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool = True) -> Shared:
-    """Each replicate's score of each model on each item that it has; models with the same cells are one set."""
+    """Each replicate's score of each model on each item that it has."""
     repeated = scores.replicates
     if repeated is None:
         raise InputError(
@@ -186,34 +183,29 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
             "Give Scores.from_frame(..., replicate=COLUMN), or leave replicates out.",
         )
     losses = scores.sign * repeated.values[models]
-    patterns, set_of = np.unique(~np.isnan(losses), axis=0, return_inverse=True)
     noise = np.zeros(losses.shape)
-    sets = []
-    members = []
+    totals = []
+    spreads: list[Spread] = []
     n_units = []
     most_items = 0
-    for at, present in enumerate(patterns):
-        alike = np.flatnonzero(set_of.ravel() == at)
-        cells = np.flatnonzero(present)
+    for at, row in enumerate(losses):
+        cells = np.flatnonzero(~np.isnan(row))
         item = repeated.item[cells]
         unit = repeated.replicate[cells]
-        of_cells = losses[np.ix_(alike, cells)]
+        of_cells = row[None, cells]
         sums = UnitSums.of(repeated.names, item, unit, of_cells, plan)
-        sets.append(sums.units(plan.weights))
-        members.append(alike)
+        of_units = sums.units(plan.weights)
+        totals.append(of_units.totals)
+        spreads += of_units.spreads
         n_units.append(sums.n_units)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-        noise[np.ix_(alike, cells)] = sums.noise(plan.weights, item, of_cells, plan)
+        noise[at, cells] = sums.noise(plan.weights, item, of_cells, plan)
     if named and most_items < 2 and repeated.what != "annotator":
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",
             "replicates (seeds, judges) that have many items",
             "Name the same replicate alike on every item, or leave replicates out.",
         )
-    order = np.concatenate(members)
-    units = sets[0]
-    if len(sets) > 1:
-        rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
-        chance = squares_apart(noise[order])
-        units = UnitTotals.joined(sets, np.maximum(chance, rounding**2))
-    return Shared(repeated.what, models[order], units, min(n_units), named)
+    rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
+    chance = np.maximum(squares_apart(noise), rounding**2)
+    return Shared(repeated.what, UnitTotals(np.concatenate(totals), chance, spreads), min(n_units), named)

@@ -13,40 +13,36 @@ in any of these sums, so that the first vote of a new unit moves them by one vot
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.comparison.estimation.design import Design, spread_out, totals
+from probtruth.comparison.estimation.design import Design, spread_out, square_of, totals
 from probtruth.comparison.estimation.design import effective as effective_number
+from probtruth.comparison.estimation.estimate import power_sums
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (
     CellFloats,
     CellInts,
+    FiniteInts,
     GroupFloats,
-    GroupInts,
     ModelCell,
-    ModelFloats,
     ModelInts,
     ModelModel,
     ModelUnit,
     RowFloats,
-    RowInts,
     RowUnit,
     UnitFloats,
 )
-from probtruth.types.index import positions
 
-NEAR = 1e-4  # Below this part of the models' squares that of their difference is taken from the cells: rounding
 RESOLVED = 1e-9  # Coefficients below this part of the weights are rounding
 NOISY = 10.0  # Times the items' part of answers by which noise in the units' part halves what is counted
 SLOWLY = 1.5  # Power of the effective number less one by which the units' standard deviation comes in
 SKEWED_FROM = 3  # Effective units from which on a skewness starts to count; from one more on it counts in full
 
-PerStratum = Float[np.ndarray, " stratum"]
+KindGroup = Float[np.ndarray, "kind group"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +82,14 @@ class Excess:
 
 
 @dataclass(frozen=True, eq=False)
-class _Spread:
+class Spread:
     """What the weights of units tell, whatever the losses: see `Excess`.
 
     `effective` is the number of units of equal weight that would tell as much.
     """
 
-    scale: PerStratum  # what a residual counts for in the units' totals
-    of_chance: PerStratum  # what a square of a cell counts for in what chance gives
+    scale: GroupFloats  # what a residual counts for in the units' totals
+    of_chance: KindGroup  # what a square of a cell counts for in what chance gives
     contrast: UnitFloats
     df: float
     effective: float
@@ -106,18 +102,7 @@ class UnitTotals:
 
     totals: ModelUnit
     chance: ModelModel  # what noise adds to differences; to a model by itself on the diagonal
-    contrast: ModelUnit  # what tells a unit from the others, by its votes alone
-    df: ModelFloats
-    effective: ModelFloats
-    counted: ModelFloats
-
-    @classmethod
-    def joined(cls, sets: Sequence["UnitTotals"], chance: ModelModel) -> "UnitTotals":
-        """Of models of several sets, whose units have the same names."""
-        joined = {}
-        for name in ("totals", "contrast", "df", "effective", "counted"):
-            joined[name] = np.concatenate([getattr(one, name) for one in sets])
-        return cls(chance=chance, **joined)
+    spreads: Sequence[Spread]  # of each model
 
     def excess(self, first: ModelInts, second: ModelInts) -> Excess:
         """What they add to the means of models' differences, or of a model by itself (-1 stands for none)."""
@@ -127,125 +112,107 @@ class UnitTotals:
         totals = self.totals[first] - of_others
         raw = np.square(self.totals).sum(1)
         # Welch's rule between models of different units; of the same units, these count once
-        square = self.contrast**2
+        square = np.square([spread.contrast for spread in self.spreads])
         length = np.linalg.norm(square, axis=1, keepdims=True)
         direction = ratio(square, length)
         alike = np.minimum(direction @ direction.T, 1.0)[first, other]
-        of_model = raw / np.sqrt(self.df)
+        all_df, all_counted = np.array([[spread.df, spread.counted] for spread in self.spreads]).T
+        of_model = raw / np.sqrt(all_df)
         one = of_model[first]
         two = of_model[other]
         spread = one**2 + two**2 + 2 * alike * one * two
         both = raw[first] + raw[other]
-        least = np.minimum(self.df[first], self.df[other])
+        least = np.minimum(all_df[first], all_df[other])
         df = ratio(both**2, spread, least)
-        counted = np.minimum(self.counted[first], self.counted[other])
-        chance = self.chance[first, other]
-        return Excess(
-            totals=totals,
-            chance=chance,
-            df=df,
-            least_df=least,
-            counted=counted,
-        )
+        counted = np.minimum(all_counted[first], all_counted[other])
+        return Excess(totals, self.chance[first, other], df, least, counted)
 
 
-OF_ROW = ("weight", "contrast", "total")
-OF_STRATUM = ("inverse", "chance", "square")
+# The axes of what adds up; the kinds of items are those of several units and those of one
+AXES = {
+    "weight": ("unit", "kind", "group"),
+    "contrast": ("unit", "kind", "group"),
+    "total": ("model", "unit", "kind", "group"),
+    "inverse": ("kind", "group"),
+    "chance": ("kind", "group"),
+    "square": ("model", "model", "kind", "group"),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class UnitSums:
-    """Sums over items of each unit in each stratum (a row), and of each stratum, which add up over parts of the items.
+    """Sums over the items of several units of each group, and over those of one, which add up over parts of the items.
 
-    The strata are the items of several units in each group, then the items of one unit in each. The sums are of
-    r = (x - mean)/m over the cells of the former, and of x itself over those of the latter.
+    The sums are of r = (x - mean)/m over the cells of the former, and of x itself over those of the latter.
     """
 
     names: tuple[str, ...]
-    stratum: RowInts
-    unit: RowInts
-    weight: RowFloats  # of 1/m
-    contrast: RowFloats  # of (1 - 1/m)/m
-    total: Float[np.ndarray, "row model"]
-    inverse: PerStratum  # of 1/m
-    chance: PerStratum  # of (1 - 1/m)/m^2 over the cells
-    square: Float[np.ndarray, "stratum model model"]  # of differences of two models; of a model itself on the diagonal
+    weight: Float[np.ndarray, "unit kind group"]  # of 1/m
+    contrast: Float[np.ndarray, "unit kind group"]  # of (1 - 1/m)/m
+    total: Float[np.ndarray, "model unit kind group"]
+    inverse: KindGroup  # of 1/m
+    chance: KindGroup  # of (1 - 1/m)/m^2 over the cells
+    # of differences of two models; of a model itself on the diagonal
+    square: Float[np.ndarray, "model model kind group"]
 
     @classmethod
     def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, losses: ModelCell, plan: Design) -> "UnitSums":
         """From cells by item, no two of one item and one unit, and every model's loss of each."""
+        n_units = len(names)
+        n_models = len(losses)
+        share, kind, parts = _parts(item, losses)
+        stratum = kind * plan.n_groups + plan.of_item()[item]
         n_strata = 2 * plan.n_groups
-        share, stratum, parts = _parts(item, losses, plan)
-        rows, row_of = np.unique(stratum * len(names) + unit, return_inverse=True)
-        square = np.zeros((n_strata, len(losses), len(losses)))
-        for at in np.unique(stratum):
-            square[at] = squares_apart(parts[:, stratum == at])
         contrast = share * (1 - share)
-        return cls(
-            names=tuple(names),
-            stratum=rows // len(names),
-            unit=rows % len(names),
-            weight=np.bincount(row_of, share, len(rows)),
-            contrast=np.bincount(row_of, contrast, len(rows)),
-            total=totals(parts, row_of, len(rows)).T,
-            inverse=np.bincount(stratum, share**2, n_strata),
-            chance=np.bincount(stratum, contrast * share, n_strata),
-            square=square,
-        )
+        summed = totals(np.stack([share, contrast, *parts]), unit * n_strata + stratum, n_units * n_strata)
+        of_units = summed.reshape(-1, n_units, 2, plan.n_groups)
+        of_strata = totals(np.stack([share**2, contrast * share]), stratum, n_strata).reshape(2, 2, plan.n_groups)
+        by_stratum = np.zeros((n_models, n_models, n_strata))
+        for at in np.unique(stratum):
+            by_stratum[..., at] = squares_apart(parts[:, stratum == at])
+        inverse, chance = of_strata
+        square = by_stratum.reshape(n_models, n_models, 2, plan.n_groups)
+        return cls(tuple(names), of_units[0], of_units[1], of_units[2:], inverse, chance, square)
 
     @property
     def n_units(self) -> int:
-        return len(np.unique(self.unit))
+        return int(self.weight.any((1, 2)).sum())
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
-        """Those of both parts, units by name."""
-        names = tuple(sorted({*self.names, *other.names}))
-        keys: list[np.ndarray] = []
-        for part in (self, other):
-            unit = positions(names, part.names)[part.unit]
-            keys.append(part.stratum * len(names) + unit)
-        rows, row_of = np.unique(np.concatenate(keys), return_inverse=True)
-        summed: dict[str, np.ndarray] = {}
-        for name in OF_STRATUM:
-            summed[name] = getattr(self, name) + getattr(other, name)
-        for name in OF_ROW:
-            values = np.concatenate([getattr(self, name), getattr(other, name)])
-            of_rows = np.zeros((len(rows), *values.shape[1:]))
-            np.add.at(of_rows, row_of, values)
-            summed[name] = of_rows
-        return UnitSums(names, rows // len(names), rows % len(names), **summed)
+        """Those of both parts, of the same units."""
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in AXES})
 
-    def among(self, groups: GroupInts, n_groups: int) -> "UnitSums":
-        """The same where the groups are some of more."""
-        strata = np.concatenate([groups, n_groups + groups])
-        parts: dict[str, Any] = {}
-        for name in OF_STRATUM:
-            parts[name] = spread_out(getattr(self, name), strata, 2 * n_groups, axis=0)
-        return replace(self, stratum=strata[self.stratum], **parts)
+    def of_models(self, models: FiniteInts) -> "UnitSums":
+        """The same of some models."""
+        return replace(self, total=self.total[models], square=self.square[np.ix_(models, models)])
 
-    def spread(self, weights: GroupFloats) -> _Spread:
+    def among(self, names: tuple[str, ...], places: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> "UnitSums":
+        """The same where units and groups are some of more."""
+        return UnitSums(
+            names, **{name: spread_out(getattr(self, name), axes, places, sizes) for name, axes in AXES.items()}
+        )
+
+    def spread(self, weights: GroupFloats) -> Spread:
         """How far the units tell how others like them differ."""
-        n_groups = len(weights)
-        n_units = len(self.names)
-        of_one = np.arange(2 * n_groups) >= n_groups  # the strata of the items of one unit
-        in_strata = self._in_strata()
-        n_items = in_strata[:n_groups] + in_strata[n_groups:]
-        scale = np.tile(ratio(weights, n_items), 2)
+        in_strata = self.weight.sum(0)
+        n_items = in_strata.sum(0)
+        scale = ratio(weights, n_items)
         square_scale = scale**2
         # each unit's contrast with the others of its items; on items of one unit, with the others' items
-        share = self.weight / in_strata[self.stratum]
-        among_all = self.weight * (1 - share)
-        contrast_of_row = self.contrast + of_one[self.stratum] * among_all
-        of_strata = np.bincount(self.stratum, contrast_of_row, 2 * n_groups)
-        noise = self.chance + of_one * of_strata
+        share = ratio(self.weight, in_strata)
+        contrasts = self.contrast.copy()
+        contrasts[:, 1] += self.weight[:, 1] * (1 - share[:, 1])
+        noise = self.chance.copy()
+        noise[1] += contrasts[:, 1].sum(0)
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
-        factor = np.where(of_one, noise / np.maximum(in_strata - 1, 1), 1.0)
-        of_row = scale[self.stratum]
-        weight = np.bincount(self.unit, of_row * self.weight, n_units)
-        contrast = np.bincount(self.unit, of_row * contrast_of_row, n_units)
+        factor = np.ones_like(noise)
+        factor[1] = noise[1] / np.maximum(in_strata[1] - 1, 1)
+        of_group = self.weight.sum(1)
+        weight = of_group @ scale
+        contrast = contrasts.sum(1) @ scale
         total_square = float((weight**2).sum())
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
-        of_chance = float(square_scale @ (factor * noise))
+        of_chance = float((factor * noise @ square_scale).sum())
         signal = _signal(contrast) - of_chance
         size = 0.0
         df = 1.0
@@ -253,16 +220,12 @@ class UnitSums:
         if signal > RESOLVED * total_square:
             df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
             # of the variance between items the units have what they do not share within a group
-            group = self.stratum % n_groups
-            cells, cell = np.unique(group * n_units + self.unit, return_inverse=True)
-            of_cell = np.bincount(cell, self.weight)
-            of_group = np.bincount(cells // n_units, of_cell**2, n_groups)
-            mean = ratio(of_group, n_items)
-            even = float(square_scale[:n_groups] @ mean)
-            inverse = float(square_scale @ self.inverse)
+            mean = ratio((of_group**2).sum(0), n_items)
+            even = float(square_scale @ mean)
+            inverse = float((self.inverse @ square_scale).sum())
             size = max(total_square - inverse + even, 0.0) / signal
             # noise in the estimate averages out over units
-            of_noise = float(square_scale @ noise)
+            of_noise = float((noise @ square_scale).sum())
             resolved = signal / (signal + of_noise / math.sqrt(df))
             # and the estimate tells little where its noise is many times that of the mean over the items (1: all see
             # all)
@@ -271,52 +234,39 @@ class UnitSums:
             resolved /= 1 + more_noise**2
             effective += (df - 1.0) * resolved**2
             counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return _Spread(scale * np.sqrt(size), size * factor * square_scale, contrast, df, effective, counted)
+        return Spread(scale * np.sqrt(size), size * factor * square_scale, contrast, df, effective, counted)
 
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
         mean = self._means()
-        residual = self.total - self.weight[:, None] * mean[self.stratum]
-        weight = spread.scale[self.stratum]
-        n_models = mean.shape[1]
-        of_unit = np.zeros((len(self.names), n_models))
-        np.add.at(of_unit, self.unit, weight[:, None] * residual)
-        # axes: stratum, model, other model; a model itself on the diagonal
-        apart = mean[:, :, None] - mean[:, None, :]
+        residual = self.total - self.weight * mean[:, None]
+        # axes: model, other model, kind, group; a model itself on the diagonal
+        apart = mean[:, None] - mean
+        n_models = len(mean)
         diagonal = np.arange(n_models)
-        apart[:, diagonal, diagonal] = mean
-        of_means = self._in_strata()[:, None, None] * apart**2
+        apart[diagonal, diagonal] = mean
+        of_means = self.weight.sum(0) * apart**2
         about_mean = np.maximum(self.square - of_means, 0.0)
-        return UnitTotals(
-            totals=of_unit.T,
-            chance=np.tensordot(spread.of_chance, about_mean, 1),
-            contrast=np.tile(spread.contrast, (n_models, 1)),
-            df=np.full(n_models, spread.df),
-            effective=np.full(n_models, spread.effective),
-            counted=np.full(n_models, spread.counted),
-        )
+        chance = (about_mean * spread.of_chance).sum((2, 3))
+        return UnitTotals(residual.sum(2) @ spread.scale, chance, [spread] * n_models)
 
     def noise(self, weights: GroupFloats, item: CellInts, losses: ModelCell, plan: Design) -> ModelCell:
         """What chance gives as each of these cells varies: the squares add up to that of `units`."""
-        _, stratum, parts = _parts(item, losses, plan)
+        _, kind, parts = _parts(item, losses)
+        group = plan.of_item()[item]
         weight = np.sqrt(self.spread(weights).of_chance)
-        return np.asarray(weight[stratum] * (parts - self._means().T[:, stratum]))
+        return np.asarray(weight[kind, group] * (parts - self._means()[:, kind, group]))
 
-    def _in_strata(self) -> PerStratum:
-        return np.bincount(self.stratum, self.weight, len(self.inverse))
-
-    def _means(self) -> Float[np.ndarray, "stratum model"]:
+    def _means(self) -> Float[np.ndarray, "model kind group"]:
         """Of the items of one unit; residuals on items of several are about the items' own means."""
-        mean = np.zeros((len(self.inverse), self.total.shape[1]))
-        np.add.at(mean, self.stratum, self.total)
-        mean /= np.maximum(self._in_strata(), 1)[:, None]
-        mean[: len(mean) // 2] = 0.0
-        return mean
+        mean = self.total.sum(1) / np.maximum(self.weight.sum(0), 1)
+        mean[:, 0] = 0.0
+        return np.asarray(mean)
 
 
-def _parts(item: CellInts, losses: ModelCell, plan: Design) -> tuple[CellFloats, CellInts, ModelCell]:
-    """What of its item each cell is, its stratum, and what it adds up as: r, or x of an item of one unit."""
+def _parts(item: CellInts, losses: ModelCell) -> tuple[CellFloats, CellInts, ModelCell]:
+    """What of its item each cell is, whether it is all of it (1, else 0), and what it adds up as: r, or x."""
     starts = np.flatnonzero(np.diff(item, prepend=-1))  # the first cell of each item
     count = np.diff(starts, append=len(item))
     n_units = np.repeat(count, count)
@@ -324,23 +274,16 @@ def _parts(item: CellInts, losses: ModelCell, plan: Design) -> tuple[CellFloats,
     of_one = n_units == 1
     mean = np.add.reduceat(losses, starts, axis=1) / count
     residual = losses - np.repeat(mean, count, axis=1)
-    stratum = plan.of_item()[item] + plan.n_groups * of_one
-    return share, stratum, np.where(of_one, losses, residual * share)
+    return share, of_one.astype(np.int64), np.where(of_one, losses, residual * share)
 
 
 def squares_apart(parts: ModelCell) -> ModelModel:
     """Sums of squared differences of two models, and of a model itself on the diagonal."""
-    product = parts @ parts.T
-    of_model = np.diag(product)
-    both = of_model[:, None] + of_model
-    square = both - 2 * product
-    near = np.triu(square < NEAR * both, 1)
-    for one, other in np.argwhere(near).tolist():
-        apart = parts[one] - parts[other]
-        square[one, other] = apart @ apart
-        square[other, one] = square[one, other]
-    np.fill_diagonal(square, of_model)
-    return square
+    n_models = len(parts)
+    squares, _ = power_sums(parts)
+    found = square_of(squares[n_models:, 0], n_models)
+    np.fill_diagonal(found, squares[:n_models, 0])
+    return found
 
 
 def _signal(contrast: UnitFloats) -> float:

@@ -137,38 +137,32 @@ def mixture_errors(mixture: Mixture) -> tuple[float, float]:
 
 def draw_population(population: Population, options: Options) -> tuple[Population, Run]:
     """The population with the posterior from draws, each pair by itself until its intervals are known well enough."""
-    posterior = []
-    runs = []
-    max_mcse = 0.0
-    end_mcse = 0.0
-    for pair in range(len(population.prior.scale)):
-        run, hierarchy, probability_error, end = _draw_pair(population, pair, options)
-        posterior.append(hierarchy)
-        runs.append(run)
-        max_mcse = max(max_mcse, probability_error)
-        end_mcse = max(end_mcse, end)
-    figures = [_convergence(run) for run in runs]
+    found = [_draw_pair(population, pair, options) for pair in range(len(population.groups.pooled))]
+    runs, posterior, errors, figures = zip(*found, strict=True)
+    max_mcse, end_mcse = np.max(errors, axis=0).tolist()
     return replace(population, posterior=posterior), Run(runs, max_mcse, end_mcse, figures)
 
 
-def _draw_pair(population: Population, pair: int, options: Options) -> tuple[Draws, Hierarchy, float, float]:
-    """The draws of one pair, its posterior, and the errors of a probability and of an interval's end."""
-    found = []
+def _draw_pair(
+    population: Population, pair: int, options: Options
+) -> tuple[Draws, Hierarchy, tuple[float, float], tuple[float, float]]:
+    """The draws of one pair, its posterior, the errors of a probability and of an interval's end, and convergence."""
+    found: list[tuple[Hierarchy, tuple[float, float], tuple[float, float]]] = []
 
     def enough(run: Draws) -> bool:
-        mixed = passes(*_convergence(run))
+        of_run = _convergence(run)
+        mixed = passes(*of_run)
         if not mixed and run.stats["lp"].shape[1] < MOST * GROUP_DRAWS:
             return False
-        posterior = from_draws(population.groups, population.prior, run.sites, pair, options.seed)
+        posterior = from_draws(population.groups, run.sites, pair, options.seed)
         shown = [posterior.mixture(), posterior.mixture(new_group=True), *posterior.of_groups()]
-        errors = [mixture_errors(mixture) for mixture in shown]
-        probability_error, end = np.max(errors, axis=0).tolist()
-        found.append((posterior, probability_error, end))
-        return mixed and end <= END_ERROR
+        of_probability, of_end = np.max([mixture_errors(mixture) for mixture in shown], axis=0).tolist()
+        found.append((posterior, (of_probability, of_end), of_run))
+        return mixed and of_end <= END_ERROR
 
     run = sample(
         integrated,
-        population.data(pair),
+        population.groups.data(pair),
         options.seed,
         draws=GROUP_DRAWS,
         warmup=WARMUP,
@@ -246,11 +240,11 @@ def _prior(population: Population, axes: Sequence[str], rng: np.random.Generator
     """Draws of what has a proper prior, and what has none."""
     import xarray
 
-    prior = population.prior
-    n_groups, n_pairs = population.groups.mean.shape
+    groups = population.groups
+    n_groups, n_pairs = groups.mean.shape
     shape = (CHAINS, n, n_pairs)
     quantile = rng.random(shape)
-    between = prior.scale * np.expm1(quantile * prior.log_range) * population.unit[population.varies]
+    between = groups.prior_scale * np.expm1(quantile * groups.log_range) * population.unit[population.varies]
     spread = np.abs(SPREAD * rng.standard_normal(shape))
     standard = rng.standard_normal((CHAINS, n, n_groups, n_pairs))
     sites = {

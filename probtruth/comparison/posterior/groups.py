@@ -6,6 +6,7 @@ values of these that NUTS drew, or over a grid of them under the exact engine.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -110,21 +111,28 @@ class Groups:
         typical = (len(weight) - 1) * total / (total**2 - square)
         return np.where(exact, 0.0, np.sqrt(typical))
 
+    @cached_property
+    def prior_scale(self) -> PairFloats:
+        r"""k of the prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1)."""
+        beyond_one = len(self.mean) - 1
+        of_error = SCALE * beyond_one * self.standard_error()
+        return np.maximum(of_error, LEAST * self.spread())
 
-@dataclass(frozen=True, eq=False)
-class Prior:
-    r"""The prior of the between-group sd, $p(\tau) \propto 1/(\tau + k)$ up to k (exp(`log_range`) - 1), k `scale`."""
+    @cached_property
+    def log_range(self) -> PairFloats:
+        return np.log1p(END * self.spread() / self.prior_scale)
 
-    scale: PairFloats
-    log_range: PairFloats
-
-    @classmethod
-    def of(cls, groups: Groups) -> "Prior":
-        spread = groups.spread()
-        beyond_one = len(groups.mean) - 1
-        of_error = SCALE * beyond_one * groups.standard_error()
-        scale = np.maximum(of_error, LEAST * spread)
-        return cls(scale, np.log1p(END * spread / scale))
+    def data(self, pair: int) -> dict[str, np.ndarray]:
+        """What the program is given of a pair."""
+        of_pair = slice(pair, pair + 1)
+        return {
+            "mean": self.mean[:, of_pair],
+            "variance": self.seen[:, of_pair] / self.n_items[:, None],
+            "df": self.df[:, of_pair],
+            "n_items": self.n_items,
+            "prior_scale": self.prior_scale[of_pair],
+            "log_range": self.log_range[of_pair],
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +170,7 @@ class Hierarchy:
         return [Mixture(self.weight, average[group], sd[group]) for group in range(len(sd))]
 
 
-def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
+def quadrature(groups: Groups, pair: int) -> Hierarchy:
     """A grid over the part of the priors that the data leave."""
     mean = groups.mean[:, pair, None, None]
     sizes = groups.n_items[:, None, None]
@@ -178,8 +186,8 @@ def quadrature(groups: Groups, prior: Prior, pair: int) -> Hierarchy:
         log_weights = all_log_weights[..., ::every, None]
         step = (high - low) / POINTS
         quantile = low + step * (np.arange(POINTS) + 0.5)
-        in_scales = np.expm1(quantile * prior.log_range[pair])
-        between = prior.scale[pair] * in_scales
+        in_scales = np.expm1(quantile * groups.log_range[pair])
+        between = groups.prior_scale[pair] * in_scales
         # about the mean under the prior of the variances, near which the density has its mode
         of_nodes = logsumexp(log_weights, axis=0)
         prior_weight = np.exp(log_weights - of_nodes)
@@ -266,7 +274,7 @@ def _of_variances(
     return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
-def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
+def from_draws(groups: Groups, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
     """The draws of one pair, the groups' variances and the sds between groups drawn anew from what they are given them.
 
     Of the latter each draw has several, at even quantiles: interval ends, which the largest decide, have less error.
@@ -288,8 +296,8 @@ def from_draws(groups: Groups, prior: Prior, sites: Mapping[str, np.ndarray], pa
     node = _chosen(log_weights, uniform)
     (log_variance,) = np.take_along_axis(nodes, node[None], 0)
     variance = np.exp(log_variance) / sizes
-    scale = prior.scale[pair]
-    log_range = prior.log_range[pair]
+    scale = groups.prior_scale[pair]
+    log_range = groups.log_range[pair]
     quantile = np.log1p(between / scale) / log_range
     beyond = np.ptp(quantile) / 2
     low = max(0.0, quantile.min() - beyond)
@@ -346,7 +354,6 @@ class Population:
     """The hierarchy over groups of every pair that varies, in units of the spread of the groups about a reference."""
 
     groups: Groups
-    prior: Prior
     varies: Bool[np.ndarray, " pair"]
     reference: PairFloats
     unit: PairFloats
@@ -389,7 +396,6 @@ class Population:
             shared += part.variance[pairs, 0]
         return cls(
             groups=groups,
-            prior=Prior.of(groups),
             varies=varies,
             reference=reference,
             unit=unit,
@@ -399,22 +405,9 @@ class Population:
 
     def by_quadrature(self) -> "Population":
         """With the posterior on a grid."""
-        pairs = range(len(self.prior.scale))
-        posterior = [quadrature(self.groups, self.prior, pair) for pair in pairs]
+        pairs = range(len(self.groups.pooled))
+        posterior = [quadrature(self.groups, pair) for pair in pairs]
         return replace(self, posterior=posterior)
-
-    def data(self, pair: int) -> dict[str, np.ndarray]:
-        """What the program is given of a pair."""
-        groups = self.groups
-        of_pair = slice(pair, pair + 1)
-        return {
-            "mean": groups.mean[:, of_pair],
-            "variance": groups.seen[:, of_pair] / groups.n_items[:, None],
-            "df": groups.df[:, of_pair],
-            "n_items": groups.n_items,
-            "prior_scale": self.prior.scale[of_pair],
-            "log_range": self.prior.log_range[of_pair],
-        }
 
     def differences(self, pair: int, over: Over) -> Sequence[Margin | Mixture]:
         """The posterior of one pair's difference, in units of the score, in every group or over them."""

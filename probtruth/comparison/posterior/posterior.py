@@ -17,14 +17,14 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.linalg import block_diag
 
-from probtruth.comparison.estimation.design import LEADING, Pairs, leading, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import LEADING, Pairs, leading, pair_rows_of, pairs_of, square_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import Margin, margins, other_df
 from probtruth.comparison.posterior.pooled import pooled, steadier
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import DrawStep, ModelFloats, ModelInts, ModelModel, PairFloats, StepFloats, StepStep
+from probtruth.kernels.shapes import DrawStep, ModelFloats, ModelInts, PairFloats, StepFloats, StepStep
 
 if TYPE_CHECKING:
     from probtruth.comparison.posterior.drawn import Run
@@ -50,9 +50,9 @@ class Tree:
     @classmethod
     def of(cls, margins: Sequence[Margin], n_models: int, df: float) -> "Tree":
         """From the margins of all pairs."""
-        variance = square(np.array([margin.scale**2 for margin in margins]), n_models)
+        variance = square_of(np.array([margin.scale**2 for margin in margins]), n_models)
         spread = np.sqrt(variance)
-        mean = square(np.array([margin.centre for margin in margins]), n_models, -1.0)
+        mean = square_of(np.array([margin.centre for margin in margins]), n_models, -1.0)
         # what is chosen by size is chosen by nine digits, so that rounding does not turn it
         ahead = mean.sum(1)
         largest = np.abs(ahead).max() or 1.0
@@ -147,15 +147,6 @@ class Tree:
         return along, np.linalg.norm(along @ self.root, axis=1)
 
 
-def square(pairs: PairFloats, n_models: int, sign: float = 1.0) -> ModelModel:
-    """A matrix with the pairs' values above its diagonal and `sign` times them below."""
-    matrix = np.zeros((n_models, n_models))
-    above = np.triu_indices(n_models, 1)
-    matrix[above] = pairs
-    matrix.T[above] = sign * pairs
-    return matrix
-
-
 def _root(variance: np.ndarray, model: np.ndarray, parent: np.ndarray) -> StepStep:
     """A root of the steps' correlations, which follow from the variances of all pairs."""
     # axes: step, other step
@@ -230,8 +221,7 @@ def tiers(drawn: Float[np.ndarray, "*batch model"], means: ModelFloats, rope: fl
 class Posterior:
     """What was computed for the models with finite scores, in their order; `estimate` is of these groups."""
 
-    n_models: int = 0
-    estimate: Estimate | None = None
+    estimate: Estimate
     margins: Sequence[Margin] = ()
     means: Float[np.ndarray, "chain draw model"] | None = None
     ranked: Float[np.ndarray, "chain draw model"] | None = None  # partially pooled: for what compares all models
@@ -242,9 +232,8 @@ class Posterior:
     @cached_property
     def leading(self) -> Int[np.ndarray, " leading"]:
         """The models, by their places in the order, of which every pair is looked at by itself."""
-        if self.estimate is None or self.n_models <= LEADING:
-            return np.arange(self.n_models)
-        return leading(self.estimate.mean[: self.n_models, 0])
+        n_models = self.estimate.n_models
+        return leading(self.estimate.mean[:n_models, 0])
 
     @cached_property
     def decisions(self) -> tuple[Float[np.ndarray, "model rank"], ModelFloats] | None:
@@ -252,7 +241,7 @@ class Posterior:
         if self.ranked is None:
             return None
         chances, regret = decide(self.ranked)
-        if self.n_models == 2:  # the margin itself, to the last digit
+        if self.estimate.n_models == 2:  # the margin itself, to the last digit
             margin = self.margins[-1]
             first = [margin.below(0.0), margin.above(0.0)]
             chances = np.array([first, first[::-1]])
@@ -341,7 +330,6 @@ def posterior_of(estimate: Estimate, population: Population | None, options: Opt
             resembling = tree.pooled(steps, options.seed)
             ranked = tree.means(resembling).reshape(shape)
     return Posterior(
-        n_models=n_models,
         estimate=over_groups,
         margins=all_margins,
         means=means,

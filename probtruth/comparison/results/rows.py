@@ -59,7 +59,6 @@ def of_margin(a: str, b: str, mean: float, margin: Margin | Mixture, rope: float
 
 def _pair(estimate: Estimate, post: Posterior, options: Options, both: tuple[int, int], row: int) -> Pair:
     """The pair of two models with finite means, by their places, whose difference is this row of the estimate."""
-    assert post.estimate is not None
     about = estimate.about
     a, b = [estimate.names[place] for place in both]
     margin = post.margins[row]
@@ -144,9 +143,9 @@ def rank_rows(estimate: Estimate, post: Posterior, options: Options, decided: bo
     decided = decided and len(means) > 1 and not np.isnan(means).any()
     margin_of = dict(zip(estimate.names, post.margins, strict=False))
     limits = about.range or about.known.range or (-math.inf, math.inf)  # of log loss: from 0 without end
-    tier_of = [1] * post.n_models
-    if post.ranked is not None and post.estimate is not None:
-        means_of = post.estimate.mean[: post.n_models, 0]
+    tier_of = [1] * estimate.n_models
+    if post.ranked is not None:
+        means_of = post.estimate.mean[: estimate.n_models, 0]
         tier_of = tiers(post.ranked, means_of, options.rope or 0.0).tolist()
     rows = []
     best_first = np.lexsort((np.array(about.models), means))
@@ -180,7 +179,7 @@ def _decided(row: Rank, mean: float, estimate: Estimate, post: Posterior, tier_o
     rank = 1.0
     regret = 0.0
     if row.model in estimate.names:
-        if post.decisions is None and post.n_models > 1:  # the data leave a pair unconnected
+        if post.decisions is None and estimate.n_models > 1:  # the data leave a pair unconnected
             return row
         at = estimate.names.index(row.model)
         ahead = below

@@ -75,11 +75,8 @@ def sign_flip_p(units: Units, seed: int) -> PairFloats:
     """Two-sided p-values of mean zero, by flipping the signs of the units; NaN where all units are zero."""
     totals = units.sum(1)
     n_units = units.shape[1]
-    if n_units <= ENUMERATED:
-        patterns = (np.arange(2**n_units)[:, None] >> np.arange(n_units)) & 1
-        flipped = units @ (2.0 * patterns.T - 1)
-        as_extreme = np.abs(flipped) >= np.abs(totals)[:, None] * (1 - ROUNDING)
-        return np.where(units.any(1), as_extreme.mean(1), np.nan)
+    enumerated = n_units <= ENUMERATED
+    n_draws = 2**n_units if enumerated else FLIPS
     upward = np.where(totals[:, None] < 0, -units, units)
     n_largest = min(EXPLICIT, n_units)
     by_size = np.argpartition(np.abs(upward), -n_largest, axis=1)
@@ -90,18 +87,23 @@ def sign_flip_p(units: Units, seed: int) -> PairFloats:
     spread = np.linalg.norm(upward, axis=1)  # of the sum of the others
     rng = np.random.default_rng(seed)
     beyond = np.zeros(len(units))
-    for start in range(0, FLIPS, BLOCK):
-        size = min(BLOCK, FLIPS - start)
-        random_bytes = rng.integers(0, 256, (size, EXPLICIT // 8), np.uint8)
-        up = np.unpackbits(random_bytes, axis=1)[:, :n_largest]  # draw, unit
+    for start in range(0, n_draws, BLOCK):
+        draws = np.arange(start, min(start + BLOCK, n_draws))
+        up: np.ndarray  # draw, unit
+        if enumerated:
+            up = (draws[:, None] >> np.arange(n_units)) & 1
+        else:
+            random_bytes = rng.integers(0, 256, (len(draws), EXPLICIT // 8), np.uint8)
+            up = np.unpackbits(random_bytes, axis=1)[:, :n_largest]
         # a row at a time: the product of the whole wakes the threads of BLAS, which takes ten times the processor time
         of_largest = (up[:, None] @ largest.T)[:, 0]
-        of_others = rng.standard_normal((size, 1)) * spread
+        of_others = rng.standard_normal((len(draws), 1)) * spread
         flipped = 2 * of_largest - largest.sum(1) + of_others
         as_extreme = np.abs(flipped) >= np.abs(totals) * (1 - ROUNDING)
         beyond += as_extreme.sum(0)
-    # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585
-    p_values = (beyond + 1) / (FLIPS + 1)
+    # Phipson and Smyth 2010, doi:10.2202/1544-6115.1585: the signs as they are count among those drawn
+    drawn = 0 if enumerated else 1
+    p_values = (beyond + drawn) / (n_draws + drawn)
     return np.where(units.any(1), p_values, np.nan)
 
 

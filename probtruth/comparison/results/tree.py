@@ -32,7 +32,7 @@ def tree_of(estimate: Estimate, post: Posterior, seed: int) -> "xarray.DataTree"
     means = np.zeros((1, 1, n_models))
     ranking = np.eye(n_models)
     constant: dict[str, tuple[str, object]] = {}
-    if post.means is not None and post.estimate is not None and post.decisions is not None:
+    if post.means is not None and post.decisions is not None:
         means = unit * post.means
         ranking, _ = post.decisions
         constant["score"] = ("model_name", unit * post.estimate.mean[:n_models, 0])

@@ -180,7 +180,7 @@ def draw_votes(
     errors = largest_errors(shown.log_odds[:, of_leader].reshape(CHAINS, -1, of_leader.sum()))
     means = -shown.score.reshape(CHAINS, -1, n_models) if connected.all() else None
     estimate = replace(estimate, about=about, mean=mean[:, None])
-    post = Posterior(n_models, estimate, margins, means, means, run=Run([run], *errors, [shown.convergence]))
+    post = Posterior(estimate, margins, means, means, run=Run([run], *errors, [shown.convergence]))
 
     def difference_at(points: float) -> float:
         """The log-odds at a preference of one half and so many points, the median of the draws."""

@@ -5,8 +5,8 @@ import pytest
 from made_scores import estimate_from, make, rows_by_name
 
 from probtruth.comparison.compare import compare
-from probtruth.comparison.estimation.estimate import MANY
-from probtruth.comparison.estimation.fixed_items import fixed_estimate, fixed_variance
+from probtruth.comparison.estimation.estimate import MANY, rows_from_models
+from probtruth.comparison.estimation.fixed_items import fixed_part, fixed_variance
 from probtruth.comparison.posterior.margin import margins
 from probtruth.errors import InputError, PosteriorError
 from probtruth.types import LabelsBehind
@@ -44,15 +44,17 @@ def test_third_moments_are_unbiased_over_repeated_votes(setting):
     rng = np.random.default_rng(2)
     votes = np.full(N, 5)
     order = np.arange(3)
-    found = [fixed_estimate(scored(probs, loss, votes, rng), EQUAL, None, order)[1].third[0, 0] for _ in range(500)]
+    found = [fixed_part(scored(probs, loss, votes, rng), EQUAL, None, order).third[0, 0] for _ in range(500)]
     centred = loss[0] - (probs * loss[0]).sum(1)[:, None]
     truth = sum((probs * centred**3).sum(1) / 5**2 / N**3)
     assert abs(np.mean(found) - truth) < MONTE_CARLO * np.std(found) / np.sqrt(len(found))
 
 
 def margin_of(scores):
-    mean, part = fixed_estimate(scores, EQUAL, None, np.arange(2))
-    found = estimate_from(mean[:, 0], part.variance[:, 0], part.df[:, 0], part.third[:, 0], N)
+    part = fixed_part(scores, EQUAL, None, np.arange(2))
+    found = estimate_from(
+        rows_from_models(scores.losses @ EQUAL), part.variance[:, 0], part.df[:, 0], part.third[:, 0], N
+    )
     return margins(found)[2].interval()
 
 
@@ -92,7 +94,7 @@ def test_under_one_true_class_the_posterior_of_the_class_is_what_is_unsure(setti
     difference = loss[0] - loss[1]
     wanted = ((probs * difference**2).sum(1) - (probs * difference).sum(1) ** 2).sum() / N**2
     assert fixed_variance(scores, EQUAL, None, 0, 1) == pytest.approx(wanted, rel=1e-12)
-    assert fixed_estimate(scores, EQUAL, None, np.arange(3))[1].df[3] == MANY
+    assert fixed_part(scores, EQUAL, None, np.arange(3)).df[3] == MANY
 
 
 def test_certain_labels_leave_nothing_unsure():
@@ -150,4 +152,4 @@ def test_infinite_loss_counts_only_under_labels_that_may_be():
     loss[0, 1, 1] = np.inf
     assert fixed_variance(scores, half, None, 0, 1) is None
     with pytest.raises(PosteriorError, match="model '000' has an infinite loss under a label that item '1' may have"):
-        fixed_estimate(scores, half, None, np.arange(2))
+        fixed_part(scores, half, None, np.arange(2))

@@ -186,7 +186,8 @@ def apart(tables):
         sets.append(found.units(np.ones(1)))
         cells = item * table.shape[1] + unit
         noise[at, cells] = found.noise(np.ones(1), item, table[None, item, unit], plan)[0]
-    joined = UnitTotals.joined(sets, squares_apart(noise))
+    of_all = np.concatenate([one.totals for one in sets])
+    joined = UnitTotals(of_all, squares_apart(noise), [one.spreads[0] for one in sets])
     return joined.excess(np.array([0]), np.array([1])), sets
 
 

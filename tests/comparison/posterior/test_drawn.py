@@ -14,7 +14,7 @@ from probtruth.comparison.posterior.drawn import (
     draw_population,
     mixture_errors,
 )
-from probtruth.comparison.posterior.groups import Groups, Population, Prior, from_draws, quadrature
+from probtruth.comparison.posterior.groups import Groups, Population, from_draws, quadrature
 from probtruth.comparison.posterior.program import integrated
 from probtruth.inference import nuts
 
@@ -35,11 +35,8 @@ def groups_of(n_groups, between, spread, seed):
 
 
 def drawn(groups, seed):
-    prior = Prior.of(groups)
-    data = {"mean": groups.mean, "variance": groups.seen / groups.n_items[:, None], "df": groups.df}
-    data |= {"n_items": groups.n_items, "prior_scale": prior.scale, "log_range": prior.log_range}
-    run = nuts.sample(integrated, data, seed, draws=2 * GROUP_DRAWS, warmup=WARMUP, target_accept=ACCEPT)
-    return run, from_draws(groups, prior, run.sites, 0, seed).mixture()
+    run = nuts.sample(integrated, groups.data(0), seed, draws=2 * GROUP_DRAWS, warmup=WARMUP, target_accept=ACCEPT)
+    return run, from_draws(groups, run.sites, 0, seed).mixture()
 
 
 @pytest.mark.long
@@ -48,7 +45,7 @@ def test_no_divergences_and_ends_as_exact(n_groups):
     for between in (0.0, 0.3, 3.0, 100.0):
         for spread in (0.0, 1.0):
             groups = groups_of(n_groups, between, spread, 0)
-            exact = quadrature(groups, Prior.of(groups), 0).mixture()
+            exact = quadrature(groups, 0).mixture()
             width = exact.quantile(0.975) - exact.quantile(0.025)
             for seed in range(2 if n_groups < 10 else 1):
                 run, mixture = drawn(groups, seed)

@@ -11,7 +11,7 @@ from scipy import integrate, special, stats
 import probtruth as pt
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import MANY
-from probtruth.comparison.posterior.groups import Groups, Hierarchy, Population, Prior, quadrature, variance_nodes
+from probtruth.comparison.posterior.groups import Groups, Hierarchy, Population, quadrature, variance_nodes
 
 QUADRATURE = 2e-4  # Absolute, in probability: a grid of 400 points against adaptive quadrature
 TAIL = 2e-3  # Relative, in the width of an interval: the prior ends at 10,000 spreads, the integral does not
@@ -36,12 +36,12 @@ def known(mean, variance) -> Groups:
 
 def posterior_of(mean, variance) -> Hierarchy:
     summed = known(mean, variance)
-    return quadrature(summed, Prior.of(summed), 0)
+    return quadrature(summed, 0)
 
 
 def test_quadrature_is_that_of_adaptive_integration(groups):
     mean, variance = groups
-    prior = Prior.of(known(mean, variance))
+    scale = known(mean, variance).prior_scale[0]
 
     def densities(log_tau):
         tau = np.exp(log_tau)
@@ -49,7 +49,7 @@ def test_quadrature_is_that_of_adaptive_integration(groups):
         # over the centre by the trapezoidal rule: nothing is integrated out by algebra
         centre = np.linspace(-15, 15, 3001)
         log = stats.norm.logpdf(mean[:, 0], centre[:, None], sd).sum(1)
-        density = np.exp(log) / (tau + prior.scale[0]) * tau
+        density = np.exp(log) / (tau + scale) * tau
         return density.sum(), density[centre < 0].sum() + density[1500] / 2
 
     evidence = integrate.quad(lambda x: densities(x)[0], -12, 3, limit=200)[0]
@@ -109,7 +109,7 @@ def test_another_pair_changes_no_bit_of_the_first():
     df = np.repeat(sizes[:, None] - 1, 3, axis=1)
     of_all = Groups(mean, seen, df, sizes, seen.mean(0))
     of_first = Groups(mean[:, :1], seen[:, :1], df[:, :1], sizes, seen.mean(0)[:1])
-    alone, beside = (quadrature(one, Prior.of(one), 0) for one in (of_first, of_all))
+    alone, beside = (quadrature(one, 0) for one in (of_first, of_all))
     for name in ("between", "weight", "variance"):
         assert np.array_equal(getattr(alone, name), getattr(beside, name))
 
@@ -122,10 +122,10 @@ def test_a_finer_grid_says_the_same(monkeypatch, sizes):
     df = n_items[:, None] - 1
     mean = 0.4 * rng.standard_normal(df.shape) + rng.standard_normal(df.shape) / np.sqrt(n_items[:, None])
     groups = Groups(mean, rng.chisquare(df) / df, df, n_items, np.ones(1))
-    default = quadrature(groups, Prior.of(groups), 0).mixture()
+    default = quadrature(groups, 0).mixture()
     monkeypatch.setattr("probtruth.comparison.posterior.groups.POINTS", 100)
     monkeypatch.setattr("probtruth.comparison.posterior.groups.CELLS_OF_VARIANCES", (28, 48))
-    finer = quadrature(groups, Prior.of(groups), 0).mixture()
+    finer = quadrature(groups, 0).mixture()
     assert abs(float(default.below(0.0)) - float(finer.below(0.0))) < GRID_ERROR
     width = float(finer.quantile(0.975) - finer.quantile(0.025))
     for p in (0.025, 0.975):
@@ -186,7 +186,7 @@ def test_a_noisy_group_leans_on_the_others_for_its_variance():
     sizes = np.r_[4.0, np.full(9, 40.0)]
     seen = np.r_[0.01, rng.chisquare(39, 9) / 39][:, None]
     groups = Groups(np.zeros((10, 1)), seen, sizes[:, None] - 1, sizes, np.ones(1))
-    found = quadrature(groups, Prior.of(groups), 0)
+    found = quadrature(groups, 0)
     own = np.sqrt((found.variance[0] * found.weight).sum() * 4)
     assert 0.15 < own < 1.0
 

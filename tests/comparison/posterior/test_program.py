@@ -16,7 +16,7 @@ from scipy import integrate, stats
 import probtruth as pt
 from probtruth.comparison.compare import compare
 from probtruth.comparison.posterior.drawn import ACCEPT, SITES
-from probtruth.comparison.posterior.groups import TINY, Groups, Prior, from_draws, quadrature
+from probtruth.comparison.posterior.groups import TINY, Groups, from_draws, quadrature
 from probtruth.comparison.posterior.program import integrated, program
 from probtruth.inference import nuts
 from probtruth.inference.diagnostics import mean_with_error
@@ -43,12 +43,6 @@ def summed(items):
     return Groups(mean, seen, df, sizes, (df * seen).sum(0) / df.sum())
 
 
-def data_of(groups, prior):
-    variance = groups.seen / groups.n_items[:, None]
-    sums = {"mean": groups.mean, "variance": variance, "df": groups.df, "n_items": groups.n_items}
-    return {**sums, "prior_scale": prior.scale, "log_range": prior.log_range}
-
-
 def one_group(mean, variance, df):
     mean, variance = np.atleast_2d(mean).astype(float), np.atleast_2d(variance).astype(float)
     return {"mean": mean, "variance": variance, "df": np.full(mean.shape, df), "root": np.eye(mean.shape[1])}
@@ -67,7 +61,7 @@ def traced(data, **options):
 
 def test_the_program_observes_the_mean_and_the_variance_of_every_group():
     groups = simulated(np.random.default_rng(0))[1]
-    observed, samples, sites = traced(data_of(groups, Prior.of(groups)))
+    observed, samples, sites = traced(groups.data(0))
     assert observed == {"observed_mean", "observed_variance", "flat_difference", "flat_typical"}
     plates = {frame.name: frame.size for frame in samples["observed_mean"]["cond_indep_stack"]}
     assert plates == {"group": 4, "pair": 1}
@@ -108,7 +102,7 @@ def test_one_group_is_students_t():
 def test_what_is_integrated_out_changes_no_density():
     """The full program with the groups' means and variances integrated numerically, at several values of the others."""
     groups = simulated(np.random.default_rng(2), sizes=(4, 30))[1]
-    data = data_of(groups, Prior.of(groups))
+    data = groups.data(0)
     found, wanted = [], []
     names = ("between_score", "spread_score", "standardised_typical", "standardised_difference")
     for values in ((-0.5, -0.6, 0.1, 0.2), (0.5, 0.5, -0.2, -0.5), (0.0, 0.3, 0.0, 0.0)):
@@ -146,9 +140,8 @@ def test_the_sampler_and_the_quadrature_agree(n_constant):
         seen = groups.seen.copy()
         seen[:constant] = TINY * groups.pooled
         groups = replace(groups, seen=seen)
-        prior = Prior.of(groups)
-        sites = nuts.sample(integrated, data_of(groups, prior), 0, draws=1000, target_accept=ACCEPT).sites
-        drawn, exact = from_draws(groups, prior, sites, 0, 0), quadrature(groups, prior, 0)
+        sites = nuts.sample(integrated, groups.data(0), 0, draws=1000, target_accept=ACCEPT).sites
+        drawn, exact = from_draws(groups, sites, 0, 0), quadrature(groups, 0)
         for one, other in ((drawn.mixture(), exact.mixture()), (drawn.mixture(True), exact.mixture(True))):
             width = other.quantile(0.975) - other.quantile(0.025)
             assert one.below(0.0) == pytest.approx(float(other.below(0.0)), abs=0.01)
@@ -182,18 +175,17 @@ def per_item(value, group, prior_scale, log_range, centre, unit, log_pooled):
 @pytest.mark.long
 def test_a_twin_on_single_items_says_the_same():
     items, groups = simulated(np.random.default_rng(6))
-    prior = Prior.of(groups)
     whole = {
         "value": np.concatenate(items),
         "group": np.repeat(np.arange(4), [len(one) for one in items]),
-        "prior_scale": prior.scale[0],
-        "log_range": prior.log_range[0],
+        "prior_scale": groups.prior_scale[0],
+        "log_range": groups.log_range[0],
         "centre": groups.mean.mean(),
         "unit": groups.mean.std(),
         "log_pooled": np.log(groups.pooled[0]),
     }
     twin = nuts.sample(per_item, whole, 0, draws=4000, target_accept=0.98).sites
-    exact = quadrature(groups, prior, 0).mixture()
+    exact = quadrature(groups, 0).mixture()
     for p in (0.1, 0.5, 0.9):
         at = float(exact.quantile(p))
         chance, error = mean_with_error((twin["difference"] < at) * 1.0)
@@ -204,15 +196,16 @@ def test_a_twin_on_single_items_says_the_same():
 def test_ranks_of_the_truth_are_even_under_the_programs_own_prior_predictive():
     """Talts et al. 2018, arXiv:1804.06788. One group is Student's t, above."""
     rng, ranks = np.random.default_rng(7), []
-    sizes, prior = np.array([5, 8, 20.0]), Prior(np.array([0.2]), np.array([3.0]))
+    sizes, scale, log_range = np.array([5, 8, 20.0]), 0.2, 3.0
     for seed in range(200):
-        truth = prior.scale[0] * np.expm1(rng.random() * prior.log_range[0])
+        truth = scale * np.expm1(rng.random() * log_range)
         spread = abs(rng.standard_normal())
         typical = rng.uniform(-8, 8)  # a flat prior of the logarithm, beside which the sd's prior has a scale
         true = np.exp(typical + spread * rng.standard_normal(3))
         mean = rng.normal(truth * rng.standard_normal(3), np.sqrt(true / sizes))[:, None]
         seen = (true * rng.chisquare(sizes - 1) / (sizes - 1))[:, None]
-        data = data_of(Groups(mean, seen, sizes[:, None] - 1, sizes, np.ones(1)), prior)
+        data = Groups(mean, seen, sizes[:, None] - 1, sizes, np.ones(1)).data(0)
+        data |= {"prior_scale": np.array([scale]), "log_range": np.array([log_range])}
         drawn = nuts.sample(integrated, data, seed, draws=KEPT * THIN, chains=1, target_accept=0.9).sites["between"]
         ranks.append(int((drawn[0, ::THIN, 0][:KEPT] < truth).sum()))
     counts = np.bincount(np.array(ranks) // 5, minlength=10)
