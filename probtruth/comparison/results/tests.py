@@ -50,7 +50,8 @@ def model_free_tests(estimate: Estimate, post: Posterior, options: Options) -> l
     tested: dict[tuple[str, str], Row] = {}
     of_pair = estimate.n_models + pair_rows_of(pairs, estimate.n_models)
     for names_of_pair, row in zip(combinations(names, 2), of_pair.tolist(), strict=True):
-        tests = tested[names_of_pair] = dict.fromkeys(TESTS)
+        tests: Row = dict.fromkeys(TESTS)
+        tested[names_of_pair] = tests
         variance = float(all_variances[row])
         if variance > 0:
             t = float(over_groups.mean[row, 0]) / math.sqrt(variance)
