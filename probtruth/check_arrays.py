@@ -91,8 +91,7 @@ def no_masked(values: object, what: str) -> None:
 
 
 def shape_of(values: Any, what: str) -> tuple[int, ...]:
-    """The lengths of the axes; a masked entry, and rows of several lengths, are errors."""
-    no_masked(values, what)
+    """The lengths of the axes; rows of several lengths are an error."""
     try:
         return np.shape(values)
     except ValueError:
@@ -103,9 +102,8 @@ def masked_entry(values: object) -> tuple[int, ...] | None:
     """Where the first masked entry stands; NumPy itself would read the number below the mask."""
     if isinstance(values, np.ma.MaskedArray):
         mask = np.atleast_1d(np.ma.getmaskarray(values))
-        if values.ndim == 0:
-            return () if mask.any() else None
-        return tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+        first = tuple(int(axis[0]) for axis in np.nonzero(mask)) if mask.any() else None
+        return first and first[: values.ndim]
     listed = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
     for row, value in enumerate(values) if listed else ():  # type: ignore[arg-type,var-annotated]
         if isinstance(value, list | tuple | np.ma.MaskedArray):
@@ -131,13 +129,10 @@ def distributions(
         raise InputError(f"an empty table of {what}", "at least one item and one label", "Check the file.")
     with np.errstate(over="ignore", invalid="ignore"):
         probs = cells if kind == "probs" else exponential(cells if kind == "log-probs" else log_softmax(cells))
-    if surely_simplex(probs):
+    faults = _faults(probs, SUM_TOLERANCE)
+    if not faults:
         return
-    rows = to_host(first_faults(probs, np.float64(SUM_TOLERANCE))).tolist()
-    fault = next((fault for fault, row in enumerate(rows) if row < len(probs)), None)
-    if fault is None:
-        return
-    row = rows[fault]
+    fault, row = min(faults.items())
     given, own = (some_items(table, np.array([row]))[0] for table in (cells, probs))
     if kind == "logits":
         raise InputError(f"logits {given.tolist()}", "finite numbers", "Check that row.", where(row))
@@ -162,15 +157,14 @@ def distributions(
 
 
 def surely_simplex(probs: LabelTable) -> bool:
-    """Whether every row is well within the tolerance, in quick passes; False means that `distributions` must decide."""
-    if on_device(probs):
-        return probs.size > 0 and bool(
-            (to_host(first_faults(probs, np.float64(SUM_TOLERANCE / 2))) == len(probs)).all()
-        )
-    if not probs.size or not probs.min() >= 0:
-        return False
-    totals = np.einsum("ij->i", probs, dtype=np.float64)
-    return bool(np.abs(totals - 1).max() <= SUM_TOLERANCE / 2)  # NaN and infinities fail one of the two
+    """Whether every row is well within the tolerance."""
+    return probs.size > 0 and not _faults(probs, SUM_TOLERANCE / 2)
+
+
+def _faults(probs: LabelTable, tolerance: float) -> dict[int, int]:
+    """The first row of each fault that there is: 0 not finite, 1 negative, 2 another sum."""
+    rows = to_host(first_faults(probs, np.float64(tolerance))).tolist()
+    return {fault: row for fault, row in enumerate(rows) if row < len(probs)}
 
 
 TOTALS = ("total", "sum", "count", "votes", "n", "n_votes", "n_annotators", "all")  # of a sum of the others

@@ -17,13 +17,12 @@ from probtruth.frames import (
     as_array,
     as_one,
     as_polars,
-    by_value,
     flat,
     is_records,
     missing,
     name_text,
+    named,
     names,
-    polars_names,
 )
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.shapes import RowFloats
@@ -190,7 +189,7 @@ def column_names(table: object, columns: Strings) -> Texts | None:
     pandas_table: Any = table
     own = pandas_table.columns if type(table).__module__.startswith("pandas") else None
     unnamed = _counts_rows(own) or [*columns] == [f"column_{n}" for n in range(len(columns))]
-    return None if unnamed else tuple(by_value(polars_names(columns)))
+    return None if unnamed else named(columns)
 
 
 def row_names(table: object) -> Texts | None:
@@ -230,7 +229,7 @@ def names_in(listed: Sequence[object]) -> Texts:
                 "a name for every row",
                 "Drop that row, or name it; reset_index(drop=True) makes the index row numbers.",
             )
-    return tuple(by_value(polars_names([name_text(value) for value in listed])))
+    return named(listed)
 
 
 def no_frame(listed: object, what: str) -> None:
@@ -245,7 +244,7 @@ def no_frame(listed: object, what: str) -> None:
 
 
 def _of_xarray(table: Any) -> NamedNumbers:
-    if len(table.dims) == 2 and "item" in table.dims and table.dims[1] == "item":
+    if table.dims[1:] == ("item",):
         table = table.transpose()
     of_axes = [_coordinate(table, axis) for axis in table.dims]
     return NamedNumbers(table.values, *of_axes[:2])

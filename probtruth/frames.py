@@ -1,15 +1,15 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, MaybeText, Source, Strings, quote, shortlist, unique
+from probtruth.check import MaybeStrings, MaybeText, Source, Strings, Texts, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -68,6 +68,11 @@ def by_value(names: "polars.Series") -> "polars.Series":
         for pattern, alike in TIMES_ALIKE:
             names = names.str.replace(pattern, alike)
     return names
+
+
+def named(values: Iterable[object]) -> Texts:
+    """Values of Python that stand together, as names."""
+    return tuple(by_value(polars_names([name_text(value) for value in values])))
 
 
 def _by_number(names: "polars.Series") -> "polars.Series":
@@ -374,10 +379,11 @@ def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
 
     if names_wanted.dtype != known.dtype:
         names_wanted, known = alike((names_wanted, known))
+    rows = np.arange(len(known))
     if same(names_wanted, known):
-        return np.arange(len(known))
+        return rows
     wanted = polars.DataFrame({"name": names_wanted})
-    table = polars.DataFrame({"name": known, "row": np.arange(len(known))})
+    table = polars.DataFrame({"name": known, "row": rows})
     joined = wanted.join(table, on="name", how="left", maintain_order="left")
     return joined["row"].fill_null(-1).to_numpy()
 
@@ -391,11 +397,7 @@ class Names(Sequence[str]):
     def __len__(self) -> int:
         return len(self.column)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> "Names": ...
-    def __getitem__(self, index: int | slice) -> "str | Names":
+    def __getitem__(self, index: Any) -> Any:
         return Names(self.column[index]) if isinstance(index, slice) else str(self.column[index])
 
     def __iter__(self) -> Iterator[str]:

@@ -302,13 +302,11 @@ def _with_option(parameter: inspect.Parameter, command: str) -> inspect.Paramete
     name, kind = parameter.name, parameter.annotation
     if kind is typer.Context:
         return parameter
-    if name in ARGUMENTS:
-        one = ARGUMENTS.get(f"{command}.{name}") or ARGUMENTS[name]
-        how = typer.Argument(metavar=one.metavar, help=one.help, rich_help_panel=one.panel)
-    else:
-        one = OPTIONS.get(f"{command}.{name}") or OPTIONS[name]
-        flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
-        how = typer.Option(flag, metavar=one.metavar or None, help=one.help, rich_help_panel=one.panel)
+    table = ARGUMENTS if name in ARGUMENTS else OPTIONS
+    one = table.get(f"{command}.{name}") or table[name]
+    said: dict[str, Any] = {"metavar": one.metavar or None, "help": one.help, "rich_help_panel": one.panel}
+    flag = FLAGS.get(name, f"--{name.replace('_', '-')}")
+    how = typer.Argument(**said) if table is ARGUMENTS else typer.Option(flag, **said)
     # a word that the library checks is `Any`, which typer knows as text from 0.28 on alone
     return parameter.replace(annotation=Annotated[str if kind is Any else kind, how])
 

@@ -51,14 +51,13 @@ def run(
     if several:
         with console.progress("inferring, scoring, sampling"):
             result = _of_several_labels(labels, files, options, clusters)
-        conclude(result, out, show, item, console, gate)
-        return
-    with console.progress("reading"):
-        reference, predictions, strata = read(files, estimand or ("class" if gold else None), clusters, memory)
-    for note in dict.fromkeys((*getattr(reference, "notes", ()), *predictions.notes)):
-        console.note(note)
-    with console.progress("inferring, scoring, sampling"):
-        result = evaluated(reference, predictions, {**options, **strata}, metric)
+    else:
+        with console.progress("reading"):
+            reference, predictions, strata = read(files, estimand or ("class" if gold else None), clusters, memory)
+        for note in dict.fromkeys((*getattr(reference, "notes", ()), *predictions.notes)):
+            console.note(note)
+        with console.progress("inferring, scoring, sampling"):
+            result = evaluated(reference, predictions, {**options, **strata}, metric)
     conclude(result, out, show, item, console, gate)
 
 

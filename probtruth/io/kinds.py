@@ -43,10 +43,6 @@ class Log:
 
     tool: str
 
-    @property
-    def form(self) -> str:
-        return self.tool
-
 
 @dataclass(frozen=True)
 class Long:
@@ -95,7 +91,7 @@ class Soft(ByLabel):
     form = "soft"
 
 
-type LabelKind = Long | Hard | Wide | Counts | Soft | Log
+type LabelKind = Long | Hard | Wide | Counts | Soft
 
 
 @dataclass(frozen=True)
@@ -139,10 +135,7 @@ def log_of(table: Table, how: Reading) -> Log | None:
 def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
-    """What a table of labels holds, and which of its columns; with `votes_only`, of annotators."""
-    log = log_of(table, how)
-    if log is not None:
-        return log
+    """What a table of labels that is no log holds, and which of its columns; with `votes_only`, of annotators."""
     table = table.with_items(how.item)
     columns = table.columns
     if how.format == "wide":

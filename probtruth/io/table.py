@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import polars_names
 from probtruth.io.addresses import location, shown
@@ -208,7 +208,13 @@ class FileTable(Table):
             for frame, source in parts:
                 names = frame.columns if own is None else own.columns
                 first = first or names
-                _same_columns(names, first, source.name, shown(self.files[0]))
+                if sorted(names) != sorted(first):
+                    raise InputError(
+                        f"the columns {shortlist(names)}",
+                        f"those of {shown(self.files[0])}: {shortlist(first)}",
+                        "Give all files of a folder or pattern the same columns.",
+                        source.name,
+                    )
                 yield frame, source
 
     def in_batches(self) -> "Table":
@@ -248,7 +254,8 @@ def opened(source: object, what: str = "the table") -> Table:
         once = _ONCE.get()
         return table if once is None else once.setdefault(table.path, table)
     source = frames.as_one(source)
-    if frame_numbers.is_array_with_names(source) or frame_numbers.is_series(source):
+    named = isinstance(source, frame_numbers.NamedNumbers) or frame_numbers.is_array_with_names(source)
+    if named or frame_numbers.is_series(source):
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
@@ -263,7 +270,7 @@ VALUE = "value"  # The column of a Series without a name
 
 
 def _of_array(source: Any, what: str) -> Table:
-    """An array of xarray, or a Series: one column for each label, or one for all that it says of an item."""
+    """Named numbers, an array of xarray, or a Series: a column for each label, or one for all it says of an item."""
     own = frame_numbers.labelled(source)
     values = np.asarray(own.values)
     if values.ndim != 1:
@@ -290,13 +297,3 @@ def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
     return COPIES * sum(table.size for table in tables) > limit
-
-
-def _same_columns(columns: Strings, first: Strings, name: str, first_name: str) -> None:
-    if columns is not first and sorted(columns) != sorted(first):
-        raise InputError(
-            f"the columns {shortlist(columns)}",
-            f"those of {first_name}: {shortlist(first)}",
-            "Give all files of a folder or pattern the same columns.",
-            name,
-        )

@@ -118,9 +118,7 @@ def reference_of(
         numbers: Any = labelled(reference)
         array = check_arrays.as_float_table(numbers.values, "the reference")
         unique(numbers.labels or (), "label")
-        columns_of = map(str, numbers.labels or range(array.shape[1]))
-        head = frames.as_polars(dict(zip(columns_of, to_host(array[:ENOUGH]).T, strict=True)))
-        sample = FrameTable(head, "the reference", has_names=numbers.labels is not None)
+        sample = opened(NamedNumbers(to_host(array[:ENOUGH]), None, numbers.labels), "the reference")
         if isinstance(kind_of(sample, LabelReading(), _beside(predictions, how, names, ())), Soft):
             return Truth.from_probs(numbers, estimand=estimand or "distribution")
         return Annotations.from_counts(to_host(array), numbers.items, numbers.labels)

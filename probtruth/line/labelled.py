@@ -320,7 +320,7 @@ def alike_labels(labels: Strings) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name in labels:
         plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        (named,) = frames.by_value(frames.polars_names([plain]))
+        (named,) = frames.named([plain])
         alike.setdefault(named, []).append(name)
     apart = "labels that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
     return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]

@@ -165,18 +165,17 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
     for label in labels:
         frames.need_columns(table.columns, {"label": label}, table.name)
         made = annotations_in(table, replace(how, label=label), beside)
-        words = [word.lower() for word in made.index.labels]
-        unknown = [word for word in words if word not in YES + NO]
-        if unknown:
-            odd = made.index.labels[words.index(unknown[0])]
-            cells = frames.names(table.head[0], label, table.head[1], "label")
+        odd = [name for name in made.index.labels if name.lower() not in YES + NO]
+        if odd:
+            frame, source = table.head
+            cells = frames.names(frame, label, source, "label")
             raise InputError(
-                quote(odd),
+                quote(odd[0]),
                 "0 or 1 (no or yes, false or true): whether the label applies",
                 "A column that holds the name of a label is read by evaluate (command line: one --label).",
-                table.head[1].at((cells == odd).arg_max(), label),
+                source.at((cells == odd[0]).arg_max(), label),
             )
-        applies = np.array([word in YES for word in words], np.int64)
+        applies = np.array([name.lower() in YES for name in made.index.labels], np.int64)
         of_both = index_of_labels(NO_YES)
         index = replace(made.index, labels=of_both.labels, label_columns=of_both.label_columns)
         binary[label] = replace(made, label=applies[made.label], index=index)

@@ -234,10 +234,7 @@ class GroupCount:
 def group_count(comparison: Comparison, people: bool = False) -> GroupCount | None:
     """None without groups (of people), or where nothing is known of any."""
     pairs = comparison.leading_pair_by_people if people else comparison.leading_pair_by_group
-    chances: list[tuple[float, str]] = []
-    for pair in pairs:
-        if pair.p_a_better is not None:
-            chances.append((pair.p_a_better, str(pair.group)))
+    chances = [(pair.p_a_better, str(pair.group)) for pair in pairs if pair.p_a_better is not None]
     if not chances:
         return None
     behind = tuple([(group, p) for p, group in sorted(chances) if p <= 0.5])

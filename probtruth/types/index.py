@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from jaxtyping import Int, Integer
@@ -13,7 +13,7 @@ from probtruth import check, check_arrays, frames
 from probtruth.check import MaybeStrings, MaybeText, Strings, Texts, count, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, labelled
-from probtruth.frames import Names, by_value, compact, name_text, text
+from probtruth.frames import Names, compact, text
 from probtruth.kernels.arrays import is_own, on_device, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelInts, RowInts, SomeInts
 from probtruth.types.arguments import GivenNames
@@ -141,10 +141,8 @@ def ranks(numbers: SomeInts) -> SomeInts:
 
 
 def are_row_numbers(names: Strings) -> bool:
-    if isinstance(names, Names):
-        numbers = compact(names.column)
-        return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
-    return all(name == str(row) for row, name in enumerate(names))
+    numbers = compact(frames.as_series(names))
+    return numbers.dtype.is_integer() and is_own(numbers.to_numpy(), len(numbers))
 
 
 def rows_of(names: Strings, rows: Order | None, what: str, array: str) -> Order:
@@ -206,7 +204,7 @@ def as_names(names: GivenNames, what: str) -> MaybeStrings:
     if names is None or isinstance(names, Names):
         return names
     listed = check.listed(names, what)
-    written = tuple(by_value(frames.polars_names([name_text(name) for name in listed])))
+    written = frames.named(listed)
     for position, (name, word) in enumerate(zip(listed, written, strict=True)):
         if frames.missing(name) or not word.strip():
             singular = what.rstrip("s")
@@ -228,7 +226,7 @@ def _in_order(size: int, names: MaybeStrings, what: str) -> tuple[Sequence[str],
     check.length(size, len(names), what)
     column = compact(frames.as_series(names))
     rows = order_of(column).astype(np.int64)
-    ordered = column if is_own(rows, size) else column.gather(rows)
+    ordered = column.gather(rows)
     if (ordered[1:] == ordered[:-1]).any():
         unique(names, what.rstrip("s"))
     return Names(ordered) if size > MANY else tuple(text(ordered).to_list()), rows
@@ -268,9 +266,9 @@ class Audit(Brief):
 
     def __add__(self, other: "Audit") -> "Audit":
         """Both audits as one."""
-        counts = {model: np.zeros(2, int) for model, _, _ in (*self.by_model, *other.by_model)}
+        counts: dict[str, Any] = {}
         for model, *numbers in (*self.by_model, *other.by_model):
-            counts[model] += numbers
+            counts[model] = counts.get(model, 0) + np.array(numbers)
         return Audit(
             sort_names({*self.missing, *other.missing}),
             sort_names({*self.extra, *other.extra}),
@@ -288,6 +286,7 @@ def one_hot(
 
     Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
     """
+    check_arrays.no_masked(labels, what)
     check_arrays.shape_of(labels, what)
     array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
     if array.dtype.kind == "b":

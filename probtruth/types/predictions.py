@@ -201,6 +201,7 @@ WORDS = {"probs": "probabilities", "log-probs": "log-probabilities", "logits": "
 
 def of_event(values: object) -> bool:
     """Whether a table holds one number for each item, which is about the second of two labels."""
+    check_arrays.no_masked(values, "predictions")
     shape = check_arrays.shape_of(values, "predictions")
     return len(shape) == 1 or shape[1:] == (1,)
 

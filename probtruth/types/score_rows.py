@@ -104,7 +104,7 @@ def coded_columns(
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
         cells = frames.flat(frame, score, source, "score")
         blank = frames.blank(cells, (*missing, "nan", "NaN"))
-        n_missing += int((frames.blank(cells, missing) & ~frames.blank(cells)).sum()) if missing else 0
+        n_missing += int((frames.blank(cells, missing) & ~frames.blank(cells)).sum())
         full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own_codes, names = frames.coded(frames.written(frame, columns[option], source, option))
@@ -119,13 +119,14 @@ def coded_columns(
         numbers.append(frame_numbers.numbers(frame, score, source, "score", NO_NUMBER))
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
+    name = sources[0][0].name
     if missing and not n_missing:
-        notes[f"{sources[0][0].name}: no score is {check.shortlist(missing)}"] = None
+        notes[f"{name}: no score is {check.shortlist(missing)}"] = None
     if n_blank:
-        notes[f"{sources[0][0].name}: {check.count(n_blank, 'score')} missing"] = None
-    all_parts = Source(sources[0][0].name, parts=sources, notes=tuple(notes))
+        notes[f"{name}: {check.count(n_blank, 'score')} missing"] = None
+    all_parts = Source(name, parts=sources, notes=tuple(notes))
     if not sum(map(len, numbers)):
-        raise InputError("no rows", "at least one score", "Check the file.", all_parts.name)
+        raise InputError("no rows", "at least one score", "Check the file.", name)
     coded: dict[str, Coded] = {}
     for option, place in places.items():
         renamed, names = frames.coded(frames.by_value(frames.polars_names([*place])))

@@ -105,12 +105,12 @@ class Truth(Brief):
 
     def by_item(self) -> "polars.DataFrame":
         """One row for each item: `item`, `n_votes`, `entropy` of its probabilities (nats), and the method's columns."""
-        probs = to_host(self.probs)
-        entropy = -np.where(probs > 0, probs * np.log(np.where(probs > 0, probs, 1)), 0).sum(1)
+        from scipy.special import entr
+
         columns: dict[str, object] = {"item": list(self.index.items)}
         if self.n_votes is not None:
             columns["n_votes"] = self.n_votes
-        return frames.as_polars({**columns, "entropy": entropy, **self.item_results})
+        return frames.as_polars({**columns, "entropy": entr(to_host(self.probs)).sum(1), **self.item_results})
 
     def datatree(self) -> "xarray.DataTree":
         """An ArviZ DataTree: parameters (or draws of the truth), sampler statistics, and the input.

@@ -323,3 +323,8 @@ def test_labels_of_models_by_name() -> None:
     assert (named.probs == positions.probs).all()
     with pytest.raises(pt.InputError, match=r"model 'm': label 'dgo'.*Did you mean 'dog'"):
         pt.Predictions.from_labels({"m": ["dgo"]}, labels=LABELS)
+
+
+def test_ragged_rows_of_a_model_are_named() -> None:
+    with pytest.raises(pt.InputError, match="model 'm' in rows of several lengths"):
+        pt.evaluate(["no", "yes"], {"m": [[0.1], [0.1, 0.9]]})  # type: ignore[list-item]

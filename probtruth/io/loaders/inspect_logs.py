@@ -41,13 +41,12 @@ class Archive:
 
     def read(self, member: str) -> bytes:
         where = f"{self.name}, member {quote(member)}"
-        info, known = self.members.get(member), getattr(_zipfile(), "ZIP_ZSTANDARD", None)
-        if info is not None and info.compress_type not in (*PLAIN, known):
+        if self.members[member].compress_type not in (*PLAIN, getattr(_zipfile(), "ZIP_ZSTANDARD", None)):
             raise MissingExtraError(
                 f"{where}: got a compression that is not read here, expected deflate, or zstandard and the package "
                 "backports.zstd. Hint: pip install 'probtruth[inspect]', or `inspect log convert --to json`"
             )
-        content = _sound(lambda: self.file.read(self.members[member]), where)
+        content: bytes = _sound(lambda: self.file.read(self.members[member]), where)
         return content
 
     def parsed(self, member: str) -> Any:

@@ -259,12 +259,8 @@ def _run(folder: Path, date: str) -> tuple[str, Record]:
     """The model, and the results of this date, or all of a folder if they name one model."""
     dated = sorted(folder.glob(f"results_{date}.json")) if date else []
     files = dated or sorted(folder.glob("results*.json"))
-    runs = []
-    models = set()
-    for file in files:
-        run = read_object(file)
-        runs.append(run)
-        models.add(_model_of(run))
+    runs = [read_object(file) for file in files]
+    models = {_model_of(run) for run in runs}
     if len(models) == 1 or dated:
         return models.pop(), runs[0]
     return "", Record({}, str(folder))
@@ -367,7 +363,7 @@ def _log_likelihood(entry: object, where: str) -> float:
     if isinstance(entry, list) and len(entry) == 2 and str(entry[1]) in ("True", "False"):
         with suppress(TypeError, ValueError, OverflowError):
             value = float(entry[0])
-    if math.isnan(value) or value == math.inf:
+    if not value < math.inf:
         raise InputError(
             described(entry),
             "a log-likelihood and whether it is the greedy answer",

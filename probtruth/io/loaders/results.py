@@ -64,8 +64,15 @@ def promptfoo(files: Files) -> list[LogSample]:
             item = first.setdefault(content, one.at(as_name, "testIdx", hint="Write the results with promptfoo 0.100."))
             values = {**one.at(as_object, "namedScores", {}), SCORE: one.get(SCORE), "success": one.get("success")}
             failed = one.get("failureReason") == FAILED_CALL
-            sample = LogSample(item=item, model=model, task="", where=one.where, replicate=str(times[model, item]))
-            samples.append(replace(sample, values={} if failed else values))
+            sample = LogSample(
+                item=item,
+                model=model,
+                task="",
+                where=one.where,
+                replicate=str(times[model, item]),
+                values={} if failed else values,
+            )
+            samples.append(sample)
             times[model, item] += 1
     return samples
 

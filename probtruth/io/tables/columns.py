@@ -14,7 +14,7 @@ from probtruth.check import MaybeStrings, Source, Strings, quote, shortlist, uni
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
-from probtruth.frames import as_series, by_value, flat, need_columns, polars_names
+from probtruth.frames import as_series, by_value, flat, need_columns
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import OWN, Part, Table
 from probtruth.io.tables.wide import REPEATED, all_named, in_probs, items_of
@@ -296,7 +296,7 @@ def by_name(columns: Strings, prefix: str = "", used: Collection[str] = ()) -> d
     labels = [name.removeprefix(prefix) for name in columns]
     for values in (frames.NUMBER, "(?i)^(true|false)$"):
         alike = [label for label in labels if re.match(values, label) and label not in used]
-        named = dict(zip(alike, by_value(polars_names(alike)), strict=True))
+        named = dict(zip(alike, frames.named(alike), strict=True))
         labels = [named.get(label, label) for label in labels]
     unique(labels, "label")
     return dict(zip(labels, columns, strict=True))
