@@ -403,12 +403,6 @@ def _fewest(aim: Aim, design: Design, size: float | None) -> Design | None:
             return replace(design, n_items=units)
         return replace(design, n_items=units * size, n_clusters=units)
 
-    low = 1
-    high = 2
-    while high <= MOST and not aim.enough(of(high)):
-        low = high
-        high *= 2
-    if high > MOST:
-        return None
-    between = range(low + 1, high)
-    return of(bisect_left(between, True, key=lambda units: aim.enough(of(units))) + low + 1)
+    sizes = range(2, MOST + 1)
+    place = bisect_left(sizes, True, key=lambda units: aim.enough(of(units)))
+    return None if place == len(sizes) else of(sizes[place])

@@ -2,17 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.estimation.design import pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import SOURCES, Estimate, Intervals, Shares
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.posterior import Posterior, engine_of, summary
 from probtruth.comparison.results.rows import NO_SPREAD, group_rows, pair_rows, population_rows, rank_rows, unit_rows
-from probtruth.comparison.results.tests import MOST, Row, paired_tests, rows_of_tests
+from probtruth.comparison.results.tests import model_free_tests
 from probtruth.comparison.results.tree import tree_of
 from probtruth.comparison.results.unseen import LEVEL, NO_BOUND, NOT_SAMPLED, OF_VOTES
 from probtruth.comparison.results.warn import sampling, warnings_of
@@ -83,7 +81,7 @@ def assemble(estimate: Estimate, post: Posterior, options: Options) -> Compariso
         decisions=_decisions(estimate, post, ranks, ordered),
         group_results=group_results,
         of_groups=partial(group_rows, estimate, post.population),
-        tests=partial(_tests, estimate, post, options),
+        tests=partial(model_free_tests, estimate, post, options),
         unseen={"confidence": LEVEL, "n_units": plan.n_units, "reason": reason},
         gold=None if about.gold is None else about.gold.facts(),
     )
@@ -116,34 +114,6 @@ def _decisions(estimate: Estimate, post: Posterior, ranks: Sequence[Rank], order
         of_model = zip(estimate.names, post.decisions[0].tolist(), strict=True)
         decisions["rank_probability"] = [{"model": name, "probability": ranked} for name, ranked in of_model]
     return decisions
-
-
-def _tests(estimate: Estimate, post: Posterior, options: Options) -> list[Row]:
-    """The model-free tests of the pairs of the leading models."""
-    about = estimate.about
-    plan = estimate.design
-    chosen = post.leading
-    names = [estimate.names[at] for at in chosen]
-    models = about.models if len(chosen) == estimate.n_models else names
-    of_pair = estimate.n_models + pair_rows_of(pairs_of(chosen), estimate.n_models)
-    dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
-    values = about.values
-    if dependent or about.gold is not None or plan.n_items > MOST:
-        values = None
-    if values is not None:
-        values = values[estimate.order[chosen]]
-    over_groups = estimate.over_groups()
-    tests = paired_tests(
-        over_groups.mean[of_pair, 0],
-        estimate.plain_variance()[of_pair],
-        over_groups.total().df[of_pair, 0],
-        values,
-        plan,
-        about.sign,
-        options.seed,
-    )
-    rows = dict(zip(combinations(names, 2), tests, strict=True))
-    return rows_of_tests(rows, list(combinations(sorted(models), 2)), len(about.models))
 
 
 def _shares(estimate: Estimate, ranks: Sequence[Rank], seed: int) -> tuple[Shares, Intervals]:

@@ -5,15 +5,19 @@ the sum of the many smaller ones is drawn from a normal.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 from scipy.special import ndtr, stdtr
 
-from probtruth.comparison.estimation.design import Design, ItemRows, pairs_of
-from probtruth.kernels.shapes import ItemFloats, ModelItem, PairFloats
+from probtruth.comparison.estimation.design import Design, ItemRows, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.options import Options
+from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.kernels.shapes import ItemFloats, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
 EXPLICIT = 400  # The normal for the other units adds less than the Monte Carlo error
@@ -30,33 +34,51 @@ Row = dict[str, Any]
 Units = Float[np.ndarray, "pair unit"]
 
 
-def paired_tests(
-    mean: PairFloats,
-    variance: PairFloats,
-    df: PairFloats,
-    values: ModelItem | None,
-    plan: Design,
-    sign: float,
-    seed: int,
-) -> list[Row]:
-    """The tests of every pair, a minus b; of the t-test alone without values. None where a test does not exist."""
-    rows: list[Row] = [dict.fromkeys(TESTS) for _ in mean]
-    for pair in np.flatnonzero(variance > 0):
-        t = float(mean[pair] / math.sqrt(variance[pair]))
-        p = float(2 * stdtr(df[pair], -abs(t)))
-        rows[pair] |= {"t": sign * t, "df": float(df[pair]), "t_p": p}
-    if values is None:
-        return rows
-    pairs = pairs_of(np.arange(len(values)))
-    step = max(1, CELLS // values.shape[1])
-    for start in range(0, len(pairs), step):
-        first, second = pairs[start : start + step].T
-        differences = values[first] - values[second]
-        flips = sign_flip_p(_units(differences, plan), seed)
-        for at, row in enumerate(rows[start : start + step]):
-            row["wilcoxon_p"] = signed_rank_p(differences[at])
-            row["sign_flip_p"] = None if np.isnan(flips[at]) else float(flips[at])
-    return rows
+def model_free_tests(estimate: Estimate, post: Posterior, options: Options) -> list[Row]:
+    """The tests of every pair, a minus b, with Holm's adjustment over all pairs of the models.
+
+    Of the pairs of many models those of the leading ones. None where a test does not exist.
+    """
+    about = estimate.about
+    plan = estimate.design
+    chosen = post.leading
+    names = [estimate.names[at] for at in chosen]
+    pairs = pairs_of(chosen)
+    over_groups = estimate.over_groups()
+    all_variances = estimate.plain_variance()
+    df = over_groups.total().df[:, 0]
+    tested: dict[tuple[str, str], Row] = {}
+    of_pair = estimate.n_models + pair_rows_of(pairs, estimate.n_models)
+    for names_of_pair, row in zip(combinations(names, 2), of_pair.tolist(), strict=True):
+        tests: Row = dict.fromkeys(TESTS)
+        tested[names_of_pair] = tests
+        variance = float(all_variances[row])
+        if variance > 0:
+            t = float(over_groups.mean[row, 0]) / math.sqrt(variance)
+            p = float(2 * stdtr(df[row], -abs(t)))
+            tests |= {"t": about.sign * t, "df": float(df[row]), "t_p": p}
+    dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
+    if about.values is not None and not dependent and about.gold is None and plan.n_items <= MOST:
+        values = about.values[estimate.order]
+        rows = [*tested.values()]
+        step = max(1, CELLS // plan.n_items)
+        for start in range(0, len(pairs), step):
+            first, second = pairs[start : start + step].T
+            differences = values[first] - values[second]
+            flips = sign_flip_p(_units(differences, plan), options.seed)
+            for at, tests in enumerate(rows[start : start + step]):
+                tests["wilcoxon_p"] = signed_rank_p(differences[at])
+                tests["sign_flip_p"] = None if np.isnan(flips[at]) else float(flips[at])
+    n_models = len(about.models)
+    shown = combinations(sorted(about.models if len(names) == estimate.n_models else names), 2)
+    found = []
+    for a, b in shown:
+        found.append({"a": a, "b": b, **tested.get((a, b), dict.fromkeys(TESTS))})
+    for name in P_VALUES:
+        p_values = [row[name] for row in found]
+        for row, adjusted in zip(found, holm(p_values, math.comb(n_models, 2) - len(found)), strict=True):
+            row[f"{name}_holm"] = adjusted
+    return found
 
 
 def _units(differences: ItemRows, plan: Design) -> Units:
@@ -130,20 +152,6 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
     variance = float(number @ doubled.astype(np.float64) ** 2) / 4
     z = (observed - most / 2) / math.sqrt(variance)
     return float(2 * ndtr(-abs(z)))
-
-
-def rows_of_tests(tested: Mapping[tuple[str, str], Row], pairs: Sequence[tuple[str, str]], n_models: int) -> list[Row]:
-    """The tests of these pairs, with Holm's adjustment over all pairs of the models."""
-    rows = []
-    untested = dict.fromkeys(TESTS)
-    for a, b in pairs:
-        rows.append({"a": a, "b": b, **tested.get((a, b), untested)})
-    n_untested = math.comb(n_models, 2) - len(pairs)
-    for name in P_VALUES:
-        p_values = [row[name] for row in rows]
-        for row, p in zip(rows, holm(p_values, n_untested), strict=True):
-            row[f"{name}_holm"] = p
-    return rows
 
 
 def holm(p_values: Sequence[float | None], untested: int = 0) -> list[float | None]:

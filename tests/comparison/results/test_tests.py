@@ -4,16 +4,18 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from made_scores import estimated, make, rows_of
+from made_scores import estimated, make
 from scipy import stats
 
 from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.posterior.posterior import Posterior
 from probtruth.comparison.results.tests import (
     EXACT,
     EXPLICIT,
     FLIPS,
-    paired_tests,
+    model_free_tests,
     sign_flip_p,
     signed_rank_p,
 )
@@ -25,8 +27,9 @@ MONTE_CARLO = 5.0
 def of(values, clusters=None, groups=None):
     plan = Design.of(np.zeros(values.shape[1], int) if groups is None else groups, clusters)
     plan = replace(plan, weights=plan.group_sizes / plan.n_items)
-    place = rows_of(estimated(values, plan), slice(len(values), None))
-    tests = paired_tests(place.mean, place.plain_variance, place.df, values, plan, 1.0, SEED)
+    estimate = estimated(values, plan)
+    estimate = replace(estimate, about=replace(estimate.about, models=estimate.names, values=values))
+    tests = model_free_tests(estimate, Posterior(estimate), checked_options(seed=SEED))
     return [SimpleNamespace(**row) for row in tests]
 
 
@@ -78,7 +81,7 @@ def test_flips_within_groups_by_hand():
 
 def test_tests_that_do_not_exist_are_none():
     (row,) = of(np.zeros((2, 5)))
-    assert set(vars(row).values()) == {None}
+    assert {value for name, value in vars(row).items() if name not in ("a", "b")} == {None}
     (constant,) = of(np.stack([np.zeros(5), np.full(5, 0.1)]))
     assert constant.t_p is None
     assert constant.sign_flip_p == 2 / 2**5
