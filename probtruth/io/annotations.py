@@ -190,9 +190,9 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
 
 
 def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
-    """A note on each label that may mean that there is no answer, where the other side does not name it."""
-    notes = []
+    """Notes on names that look alike, and on labels that may mean that there is no answer, if nobody names them."""
     names = made.index.labels
+    notes = [*check.lookalikes(names, "label"), *check.lookalikes(made.index.annotators, "annotator")]
     for name in names:
         if name.strip().lower() not in PLACEHOLDERS or name in (labels or ()) or len(names) < 2:
             continue

@@ -31,53 +31,12 @@ LEFT, RIGHT, TIE = 1, -1, 0
 BAD, FAILED, BLANK = 2, 3, 4
 UNKNOWN = 5
 PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
-# What the winner's cells may say, in lower case; numbers are AlpacaEval's
+# What the winner's cells may say, in lower case and without brackets and spaces; numbers are AlpacaEval's
 ANSWERS = {
-    LEFT: [
-        "model_a",
-        "a",
-        "left",
-        "model_1",
-        "first",
-        "win",
-        "[[a]]",
-        "a>b",
-        "[[a>b]]",
-        "1",
-        "1 0 0",
-        "true false false",
-    ],
-    RIGHT: [
-        "model_b",
-        "b",
-        "right",
-        "model_2",
-        "second",
-        "loss",
-        "lose",
-        "[[b]]",
-        "b>a",
-        "[[b>a]]",
-        "2",
-        "0 1 0",
-        "false true false",
-    ],
-    TIE: [
-        "tie",
-        "draw",
-        "both",
-        "equal",
-        "same",
-        "neither",
-        "[[c]]",
-        "a=b",
-        "[[a=b]]",
-        "1.5",
-        "0",
-        "0 0 1",
-        "false false true",
-    ],
-    BAD: ["tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "tie (both bad)"],
+    LEFT: ["model_a", "a", "left", "model_1", "first", "win", "a>b", "1", "1/0/0", "true/false/false"],
+    RIGHT: ["model_b", "b", "right", "model_2", "second", "loss", "lose", "b>a", "2", "0/1/0", "false/true/false"],
+    TIE: ["tie", "draw", "both", "equal", "same", "neither", "c", "a=b", "1.5", "0", "0/0/1", "false/false/true"],
+    BAD: ["bothbad", "both_bad", "tiebothbad"],
     FAILED: ["error"],
     BLANK: [""],
 }
@@ -236,6 +195,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
             row = int(infinite.argmax())
             raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
         covariates[name] = turned * values[rows]
+    notes += (*check.lookalikes(models, "model"), *check.lookalikes(annotators, "annotator"))
     found = [kind.item, kind.left, kind.right, *chain(*kind.games), kind.annotator, kind.group, *kind.covariates]
     notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
     return Votes(
@@ -270,8 +230,8 @@ def _outcomes(
     cells = [
         frames.text(frames.flat(frame, name, source, "winner")).fill_null("").str.strip_chars() for name in columns
     ]
-    said = polars.select(polars.concat_str(cells, separator=" ")).to_series()
-    number = said.str.replace_all("[.]0( |$)", "$1")  # a blank makes pandas' integers floats
+    said = polars.select(polars.concat_str(cells, separator="/")).to_series()
+    number = said.str.replace_all("[.]0(/|$)", "$1")  # a blank makes pandas' integers floats
     names = polars.Series(models)
     winner = frames.positions(said, names)
     winner = np.where(winner < 0, frames.positions(number, names), winner)
@@ -284,7 +244,7 @@ def _outcomes(
             source.at((number == "0").arg_max(), columns[0]),
         )
     code_of = {word: code for code, words in ANSWERS.items() for word in words}
-    answer = number.str.to_lowercase().str.replace_all(">>", ">", literal=True)
+    answer = number.str.to_lowercase().str.replace_all(r"[\[\]() ]", "").str.replace_all(">>", ">", literal=True)
     codes = answer.replace_strict(code_of, default=UNKNOWN, return_dtype=polars.Int64).to_numpy()
     outcome = np.select([winner == first, winner == second, winner < 0], [LEFT, RIGHT, codes], UNKNOWN)
     if (outcome == UNKNOWN).any():

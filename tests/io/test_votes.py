@@ -123,7 +123,7 @@ ERRORS = {
     "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
     "two winners": (
         {"model_a": ["x"] * 3, "model_b": ["y"] * 3, **FLAGS, "winner_tie": [0, 1, 1]},
-        "row 2, column 'winner_model_a': got the winner '0 1 1' of a vote on 'x' and 'y'",
+        "row 2, column 'winner_model_a': got the winner '0/1/1' of a vote on 'x' and 'y'",
     ),
 }
 

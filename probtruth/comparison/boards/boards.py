@@ -92,9 +92,10 @@ class Board:
         # both moments are of so many units less the ones that the means use up
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.where(df > 0, units / df * items.df / full, np.nan)
-            further = np.where(df > 1, units / (df - 1) * (items.df - 1) / full, 0.0)
-        part = Part(items.variance * scale, items.third * scale * further, df, items.raw)
-        estimate = replace(estimate, parts={"items": part})
+            further = np.where(df > 1, scale * units / (df - 1) * (items.df - 1) / full, 0.0)
+        part = Part(items.variance * scale, items.third * further, df, items.raw)
+        like_items = estimate.group_items * np.stack(share, axis=1)
+        estimate = replace(estimate, parts={"items": part}, like_items=like_items)
         notes = (*about.notes, *notes_on(self.sums, self.fits, estimate))
         return replace(estimate, about=replace(about, notes=notes))
 

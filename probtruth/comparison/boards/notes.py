@@ -87,9 +87,9 @@ def _otherwise(fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
 
 
 def _unknown(estimate: Estimate) -> Iterator[str]:
-    """Pairs that rest on one item."""
+    """Pairs that rest on one item, in each group."""
     pairs = pairs_of(np.arange(estimate.n_models))
-    rest = np.flatnonzero((estimate.items.df[estimate.n_models :] == 0).any(1))
+    rest = np.flatnonzero((estimate.items.df[estimate.n_models :] == 0).all(1))
     if not len(rest):
         return
     a, b = (check.quote(estimate.names[at]) for at in pairs[rest[0]])

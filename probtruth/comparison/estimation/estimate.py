@@ -178,7 +178,8 @@ class Estimate:
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
     `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
     them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` is the
-    part of units that many items share as new ones would have it.
+    part of units that many items share as new ones would have it. `like_items` are the items of like weight that each
+    row has with holes.
     """
 
     names: tuple[str, ...]
@@ -193,6 +194,7 @@ class Estimate:
     plain: RowGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Part | None = None
+    like_items: RowGroup | None = None
 
     @property
     def n_models(self) -> int:
@@ -243,30 +245,29 @@ class Estimate:
     def _combined(self, part: Part) -> Part:
         weights = self.design.weights
         square = weights**2
-        estimated = self.design.df > 0
-        of_group = square[estimated] * part.variance[:, estimated]
-        variance = of_group.sum(1, keepdims=True)
-        squares = of_group**2 / part.df[:, estimated]
-        spread = squares.sum(1, keepdims=True)
+        estimated = part.df > 0
+        of_group = square * np.where(estimated, part.variance, 0.0)
+        spread = ratio(of_group**2, part.df)
         if not estimated.all():
-            pooled, pooled_df = self.pooled()
-            of_others = square[~estimated] / self.group_items[~estimated]
-            of_pooled = of_others.sum() * pooled[:, None]
-            variance = variance + of_pooled
-            spread = spread + of_pooled**2 / pooled_df
-        df = ratio(variance**2, spread, part.df.sum(1, keepdims=True))
+            # a group that tells nothing of its spread has that of the others
+            items = self.group_items if self.like_items is None else self.like_items
+            pooled, pooled_df = self.pooled(items)
+            of_others = np.where(estimated, 0.0, square / items)
+            of_pooled = of_others.sum(1) * pooled
+            of_group = np.column_stack([of_group, of_pooled])
+            spread = np.column_stack([spread, ratio(of_pooled**2, pooled_df)])
+        variance = of_group.sum(1, keepdims=True)
+        df = ratio(variance**2, spread.sum(1, keepdims=True), part.df.sum(1, keepdims=True))
         third = part.third @ weights[:, None] ** 3
         return Part(variance, third, df)
 
-    def pooled(self) -> tuple[RowFloats, float]:
-        """The variance of one item, pooled over groups, for each row, and its degrees of freedom."""
-        estimated = self.design.df > 0
-        freedom = self.design.df[estimated]
-        df = float(freedom.sum())
-        if df == 0:
-            return np.full(len(self.mean), np.nan), df
-        weight = freedom * self.group_items[estimated] / df
-        return self.items.variance[:, estimated] @ weight, df
+    def pooled(self, items: np.ndarray) -> tuple[RowFloats, RowFloats]:
+        """The variance of one item, pooled over groups of so many, for each row, and its degrees of freedom."""
+        estimated = self.items.df > 0
+        freedom = np.where(estimated, self.design.df, 0.0)
+        of_item = items * np.where(estimated, self.items.variance, 0.0)
+        total = freedom.sum(1)
+        return ratio((freedom * of_item).sum(1), total, np.nan), total
 
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""

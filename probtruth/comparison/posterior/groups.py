@@ -364,10 +364,9 @@ class Population:
     def of(cls, estimate: Estimate) -> "Population | None":
         """Of its pairs; None where no variance within groups can be estimated. The posterior is still to come."""
         pairs = slice(estimate.n_models, None)
-        pooled, df = estimate.pooled()
-        if df == 0:
+        pooled = estimate.pooled(estimate.group_items)[0][pairs]
+        if np.isnan(pooled).any():
             return None
-        pooled = pooled[pairs]
         means = estimate.mean[pairs]
         items = estimate.items.of(pairs)
         sizes = estimate.group_items.astype(np.float64)

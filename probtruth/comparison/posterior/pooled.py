@@ -11,8 +11,9 @@ in steps from model to model, in units of their spreads: differences of any size
 
 import numpy as np
 from jaxtyping import Float
-from scipy.cluster.hierarchy import average, cophenet
+from scipy.cluster.hierarchy import cophenet, single
 
+from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import DrawFloats, DrawStep, ModelFloats, ModelModel, StepStep
 
 GRID = 601  # Values of tau
@@ -30,8 +31,13 @@ def steadier(variance: ModelModel, df: float) -> ModelModel:
     """
     n_models = len(variance)
     above = np.triu_indices(n_models, 1)
+    of_pairs = variance[above]
+    # where two variances are equal, or change places, nothing jumps: averages over sets of models would
+    linked = cophenet(single(of_pairs))
+    # the nearest of several models seem nearer than they are: on average pairs stay as they were
+    linked *= ratio(of_pairs.sum(), linked.sum(), 1.0)
     of_tree = np.zeros_like(variance)
-    of_tree[above] = cophenet(average(variance[above]))
+    of_tree[above] = linked
     of_tree += of_tree.T
     of_prior = min(1.0, 2 * n_models / (n_models + df))
     return (1 - of_prior) * variance + of_prior * of_tree

@@ -1,8 +1,10 @@
 """Cells taken out of a full board one by one: no end of an interval jumps, whatever is known beside the scores."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars
 import pytest
 
@@ -140,3 +142,41 @@ def test_models_that_are_equal_in_expectation_only() -> None:
     ]
     first, second = ([(row.models, row.high) for row in one.pairs] for one in answers)
     assert dict(first) == pytest.approx(dict(second), rel=SAME)
+
+
+@pytest.mark.parametrize("weights", [None, "equal"])
+def test_a_group_of_one_cluster(weights: Any) -> None:
+    """It has the variance of the others: with one cell missing in these, every interval ended at infinity."""
+    rng = np.random.default_rng(3)
+    item = np.tile(np.arange(40), 3)
+    group = np.where(item < 3, "a", np.where(item < 20, "b", "c"))
+    cluster = np.where(item < 3, 0, item // 3)
+    score = rng.standard_normal(120) + np.repeat([0.0, 0.3, 0.6], 40)
+    table = pd.DataFrame({"item": item, "model": np.repeat(["m0", "m1", "m2"], 40), "score": score})
+    table = table.assign(group=group, cluster=[*map("{}{}".format, group, cluster)])
+    found = []
+    for missing in ([], [30]):
+        scores = pt.read_scores(table.drop(missing), group="group", cluster="cluster", higher_is_better=False)
+        found.append(pt.compare(scores, engine="exact", weights=weights))
+    full, holed = map(ends, found)
+    for of in full:
+        assert moved(full, holed, of) < 0.1
+    assert not any("nothing tells" in warning for warning in found[1].warnings)
+
+
+@pytest.mark.parametrize("weights", [None, "equal"])
+def test_a_group_in_which_two_models_share_ever_fewer_items(weights: Any) -> None:
+    """With one item in the group it has the spread of the others; the whole was not known although 60 items were."""
+    rng = np.random.default_rng(4)
+    item = np.tile(np.arange(65), 3)
+    score = rng.standard_normal(195) + np.repeat([0.0, 0.3, 0.6], 65)
+    table = pd.DataFrame({"item": item, "model": np.repeat(["m0", "m1", "m2"], 65), "score": score})
+    table = table.assign(group=np.where(item < 5, "a", "b"))
+    widths = []
+    for missing in range(5):
+        holed = table[(table["model"] != "m1") | (table["item"] >= missing)]
+        scores = pt.read_scores(holed, group="group", higher_is_better=False)
+        found = ends(pt.compare(scores, engine="exact", weights=weights))
+        widths.append([high - low for low, high in found.values()])
+    steps = np.abs(np.diff(np.log(widths), axis=0))
+    assert steps.max() < (0.2 if weights is None else 1.0)  # of two items a t has one degree of freedom

@@ -99,8 +99,9 @@ def test_groups_of_one_item_take_the_pooled_variance_together():
 
 def test_pooled_variance_within_groups(values):
     groups = np.arange(60) % 3
-    pooled, df = estimated(values, Design.of(groups)).pooled()
-    assert df == 57
+    estimate = estimated(values, Design.of(groups))
+    pooled, df = estimate.pooled(estimate.group_items)
+    assert (df == 57).all()
     difference = (values[0] - values[1])[None]
     residual = np.concatenate([row - row.mean() for row in (difference[0, groups == group] for group in range(3))])
     assert_allclose(pooled[4], (residual**2).sum() / 57, rtol=ROUND_OFF)
