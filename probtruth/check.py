@@ -133,18 +133,6 @@ def unique(names: Strings, what: str, where: MaybeText = None) -> None:
         )
 
 
-def lookalikes(names: Strings, what: str) -> Texts:
-    """A note on names that differ in spaces or capitals only."""
-    alike: dict[str, list[str]] = {}
-    for name in names:
-        alike.setdefault(" ".join(name.casefold().split()), []).append(name)
-    notes = []
-    for several in alike.values():
-        if len(several) > 1:
-            notes.append(f"the {what}s {shortlist(several)} differ in spaces or capitals only: are they one {what}?")
-    return tuple(notes)
-
-
 def whole(value: object, least: int, what: str, hint: str = "Leave it out for the default.") -> int:
     """An integer of at least `least` that fits into 32 bits; anything else is an error."""
     number = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else least - 1

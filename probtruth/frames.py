@@ -1,6 +1,7 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -300,6 +301,17 @@ def blank(cells: "polars.Series", answers: Strings = ()) -> "polars.Series":
 def encode(frame: "polars.DataFrame", column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
     return coded(keys(frame, column, source, option))
+
+
+def lookalikes(names: Strings, what: str) -> Texts:
+    """Warnings about names that were probably meant to be one."""
+    alike: dict[str, list[str]] = {}
+    for name in names:
+        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+        (same,) = named([plain])
+        alike.setdefault(same, []).append(name)
+    apart = f"{what}s that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
+    return tuple([f"{apart}: {', '.join(map(ascii, several))}" for several in alike.values() if len(several) > 1])
 
 
 def coded(series: "polars.Series") -> tuple[RowInts, list[str]]:

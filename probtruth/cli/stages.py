@@ -27,10 +27,11 @@ def truth(
 ) -> None:
     """Infer soft labels and how good annotators are. Without --out, print a summary only."""
     cache_compiled_code()
+    from probtruth.frames import lookalikes
     from probtruth.io.annotations import annotations_in
     from probtruth.io.table import opened
     from probtruth.io.truth import check_soft_out, write_soft
-    from probtruth.line.labelled import alike_labels, drifts, truth_dict, unsettled
+    from probtruth.line.labelled import drifts, truth_dict, unsettled
     from probtruth.report import terminal
     from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth
@@ -57,7 +58,7 @@ def truth(
         if Path(out).suffix.lower() == ".csv":
             notes.append(CSV_LACKS)
         notes.append(f"soft labels of {inferred.n_items} items written to {out}")
-    for note in (*alike_labels(annotations.index.labels), *unsettled(inferred), *drifts(inferred), *notes):
+    for note in (*lookalikes(annotations.index.labels, "label"), *unsettled(inferred), *drifts(inferred), *notes):
         console.note(note)
     known = truth_dict(inferred, quality)
     if out is None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from polars import DataFrame
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.check import MaybeNumber, MaybeStrings, Source, Strings, count, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
@@ -190,9 +190,9 @@ def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> 
 
 
 def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
-    """Notes on names that look alike, and on labels that may mean that there is no answer, if nobody names them."""
+    """Notes on annotators who look alike, and on labels that may mean that there is no answer, if nobody names them."""
     names = made.index.labels
-    notes = [*check.lookalikes(names, "label"), *check.lookalikes(made.index.annotators, "annotator")]
+    notes = [*frames.lookalikes(made.index.annotators, "annotator")]
     for name in names:
         if name.strip().lower() not in PLACEHOLDERS or name in (labels or ()) or len(names) < 2:
             continue

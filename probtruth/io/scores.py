@@ -303,7 +303,7 @@ def _made(
     made = Scores.from_parts(parts, columns, score, upward, on_disk, how.none)
     lines = notes.get("cautions", ())
     cautions = made.cautions + (tuple(map(str, lines)) if isinstance(lines, list) else ())
-    alike = check.lookalikes(made.models, "model")
+    alike = frames.lookalikes(made.models, "model")
     notes_of_reading = (*made.notes, *said, *alike, *lone_code(made))
     return replace(made, rule=rule, known=facts, cautions=cautions, notes=notes_of_reading)
 

@@ -195,7 +195,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
             row = int(infinite.argmax())
             raise InputError(f"{values[row]}", "a finite number", "Check that cell.", source.at(row, name))
         covariates[name] = turned * values[rows]
-    notes += (*check.lookalikes(models, "model"), *check.lookalikes(annotators, "annotator"))
+    notes += (*frames.lookalikes(models, "model"), *frames.lookalikes(annotators, "annotator"))
     found = [kind.item, kind.left, kind.right, *chain(*kind.games), kind.annotator, kind.group, *kind.covariates]
     notes += (f"read as votes, from the columns {', '.join(name for name in found if name is not None)}",)
     return Votes(

@@ -1,6 +1,5 @@
 """What a result knows because its items have labels; and what other questions, methods and rules say of it."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -160,7 +159,7 @@ class Labelled(Brief):
         elif lacking.any():
             n = len(lacking) - int(lacking.sum())
             lines.append(f"accuracy and calibration are those on the {count(n, 'item')} that all models have")
-        return [*lines, *alike_labels(self.aligned.labels)]
+        return [*lines, *frames.lookalikes(self.aligned.labels, "label")]
 
     @property
     def computed(self) -> bool:
@@ -313,17 +312,6 @@ def drifts(truth: Truth) -> list[str]:
             for label in lost
         ]
     return lines
-
-
-def alike_labels(labels: Strings) -> list[str]:
-    """Warnings about labels that were probably meant to be one."""
-    alike: dict[str, list[str]] = {}
-    for name in labels:
-        plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-        (named,) = frames.named([plain])
-        alike.setdefault(named, []).append(name)
-    apart = "labels that differ only in spaces, case, Unicode form or the decimals of a number are counted apart"
-    return [f"{apart}: {', '.join(map(ascii, names))}" for names in alike.values() if len(names) > 1]
 
 
 def facts_of(truth: Truth, labels: Strings) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from probtruth.kernels.shapes import (
     ChosenInts,
     DrawFloats,
     FiniteInts,
-    ModelFloats,
     ModelItem,
     ModelUnit,
     RowFloats,
@@ -140,7 +139,7 @@ class About:
     rule: str
     higher_is_better: bool
     models: tuple[str, ...] = ()
-    means: ModelFloats = field(default_factory=partial(np.zeros, 0))
+    means: Float[np.ndarray, " mean"] = field(default_factory=partial(np.zeros, 0))  # none before the estimate is made
     over: str = "new items like these"  # what the estimand is about, in words
     known: RuleFacts = field(default_factory=RuleFacts)
     n_replicates: int = 1
