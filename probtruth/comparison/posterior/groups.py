@@ -216,7 +216,10 @@ def quadrature(groups: Groups, pair: int) -> Hierarchy:
     group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
     stride = np.empty(group.shape)
-    stride[np.argsort(seen), 0] = np.sqrt(_primes(len(mean)))  # whatever order the groups came in
+    of_group = groups.mean[:, pair]
+    # whatever order the groups came in, and whichever model is the first
+    order = np.lexsort((of_group, groups.n_items, np.abs(of_group), seen))
+    stride[order, 0] = np.sqrt(_primes(len(mean)))
     uniform = stride * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
     of_item = np.exp(nodes[node, group, cell, 0])
