@@ -216,7 +216,10 @@ def quadrature(groups: Groups, pair: int) -> Hierarchy:
     group = np.arange(len(mean))[:, None]
     place = np.arange(len(cell)) + 0.5
     stride = np.empty(group.shape)
-    stride[np.argsort(seen), 0] = np.sqrt(_primes(len(mean)))  # whatever order the groups came in
+    apart = groups.mean[:, pair] - groups.mean[:, pair].mean()
+    # whatever order the groups came in, and whichever model is the first
+    order = np.lexsort((apart, significant(np.abs(apart)), groups.n_items, seen))
+    stride[order, 0] = np.sqrt(_primes(len(mean)))
     uniform = stride * place % 1.0
     node = _chosen(log[:, :, cell, value], uniform)
     of_item = np.exp(nodes[node, group, cell, 0])
