@@ -96,6 +96,7 @@ def coded_columns(
     """
     codes: dict[str, list[np.ndarray]] = {option: [] for option in columns}
     places: dict[str, dict[str, int]] = {option: {} for option in columns}
+    latest: dict[str, tuple[Sequence[str], np.ndarray]] = {option: ((), np.zeros(0, np.int32)) for option in columns}
     numbers = []
     sources = []
     n_blank = 0
@@ -103,19 +104,19 @@ def coded_columns(
     for frame, source in parts:
         frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
         cells = frames.flat(frame, score, source, "score")
-        blank = frames.blank(cells, (*missing, "nan", "NaN"))
+        words = () if cells.dtype.is_numeric() else ("nan", "NaN")
+        blank = frames.blank(cells, (*missing, *words))
         n_missing += int((frames.blank(cells, missing) & ~frames.blank(cells)).sum())
         full = np.flatnonzero(~blank.to_numpy())
         for option, place in places.items():
             own_codes, names = frames.coded(frames.written(frame, columns[option], source, option))
-            codes[option].append(
-                np.array([place.setdefault(name, len(place)) for name in names], np.int32)[own_codes[full]]
-            )
+            if names != latest[option][0]:  # the columns of a wide table have the same items
+                latest[option] = names, np.array([place.setdefault(name, len(place)) for name in names], np.int32)
+            codes[option].append(latest[option][1][own_codes[full]])
         if len(full) < frame.height:
             n_blank += frame.height - len(full)
-            rows = full.tolist()
-            source = source.of_rows(rows)
-            frame = frame[rows]
+            source = source.of_rows(full.tolist())
+            frame = frame[full]
         numbers.append(frame_numbers.numbers(frame, score, source, "score", NO_NUMBER))
         sources.append((source, frame.height))
     notes = dict.fromkeys(note for source, _ in sources for note in source.notes)
