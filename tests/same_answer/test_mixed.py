@@ -159,6 +159,25 @@ def test_labels_of_models_in_series():
     assert scores.values.tolist() == [[0.0] * N] * 2
 
 
+@pytest.mark.parametrize("numbers", [SOFT, COUNTS, pd.DataFrame(SOFT, Q), pt.Truth.from_probs(SOFT, items=Q)])
+@pytest.mark.parametrize("of_files", [False, True])
+def test_labels_name_the_columns_of_an_array_beside_models_with_names(numbers, of_files):
+    """They were ignored beside a column of items, and beside `Predictions`: the columns stood in the models' order."""
+    reversed_columns = frames(lambda p: rows(p)[WORDS[::-1]].loc[Q].rename_axis("item").reset_index())
+    models = reversed_columns if of_files else pt.read_predictions(reversed_columns)
+    assert scored(numbers, models, WORDS) == pytest.approx(OF_SHARES, abs=1e-9)
+    with pytest.raises(pt.InputError, match="labels='a', 'b', 'c', beside predictions of 'cat', 'dog', 'owl'"):
+        scored(numbers, models, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("option", [{"missing": ["cat"]}, {"label": "label"}, {"annotator": "who"}])
+def test_options_of_a_table_beside_a_label_for_each_item(option):
+    """They were ignored where the labels were a dict, and refused where they were a Series."""
+    for labels in (pd.Series(ANSWERS, Q), dict(zip(Q, ANSWERS, strict=True))):
+        with pytest.raises(pt.InputError, match=f"{next(iter(option))}= with .*expected a table of answers"):
+            pt.evaluate(labels, frames(rows), **option)
+
+
 def test_names_that_are_passed_do_not_override_those_of_a_table():
     table = rows(GOOD)
     made = pt.Predictions.from_probs({"m": table}, items=Q, labels=WORDS)
