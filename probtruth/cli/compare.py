@@ -28,8 +28,8 @@ def compare(
     json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
+    from probtruth.io.scores import scores_in_files
     from probtruth.io.table import opened_once
-    from probtruth.io.votes import scores_in_files
     from probtruth.line.compare import compare as compare_scores
     from probtruth.line.result import Result
     from probtruth.types import Votes

@@ -108,7 +108,7 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
             "Give a table of scores, or --annotations and --predictions.",
         )
     if pilot.scores:
-        from probtruth.io.votes import scores_in_files
+        from probtruth.io.scores import scores_in_files
 
         scores = scores_in_files(named_files(pilot.scores), pilot.reading)
         for note in scores.notes:

@@ -16,19 +16,20 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
 from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import MaybeText, ScoreReading, Texts
-from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, score_kind, votes_on_pairs
+from probtruth.io.formats import MaybeText, ScoreReading, Texts, listed
+from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, log_of, score_kind, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
 from probtruth.io.table import OWN, Part, Table, opened, too_large
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.truth import answers_of, arrays_of_answers
-from probtruth.io.vote_columns import Votes
+from probtruth.io.vote_columns import Votes as VoteColumns
+from probtruth.io.votes import votes_of
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.host import lies_on_disk
 from probtruth.kernels.shapes import RowInts
-from probtruth.types import Index, LabelsBehind, RuleFacts, Scores, orientation
-from probtruth.types.arguments import ESTIMANDS, Frame, StrPath
+from probtruth.types import Index, LabelsBehind, RuleFacts, Scores, Votes, orientation
+from probtruth.types.arguments import ESTIMANDS, Files, Frame, StrPath
 from probtruth.types.index import positions
 
 NO_LABELS = (
@@ -196,6 +197,54 @@ def read_scores(
     return scores_of(made, score_kind(made, how, models), how, memory)
 
 
+@fetched_once()
+def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame]) -> Scores | Votes:
+    """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
+    if is_of_models(table) or isinstance(table, str | Path):
+        return scores_in_files(table)  # type: ignore[arg-type]
+    return _in_table(opened_scores(table), ScoreReading(), None)
+
+
+@fetched_once()
+def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: MaybeNumber = None) -> Scores | Votes:
+    """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
+    every = [*files.values()] if isinstance(files, Mapping) else [files]
+    paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
+    tables = [opened(path) for path in paths]
+    logs = [log_of(table, how) for table in tables]
+    tools = dict.fromkeys(log.tool if log else "no tool" for log in logs)
+    if len(tools) > 1:
+        raise InputError(f"files of {' and of '.join(tools)}", "files of one tool", "Read one tool at a time.")
+    if logs[0] is not None:
+        if memory is not None:
+            raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
+        return read_scores_of(logs[0].tool, files, how, tables[0].name)
+    if isinstance(files, Mapping) and len(paths) == len(files):
+        return of_runs(dict(zip(files, tables, strict=True)), how)
+    if len(tables) > 1:
+        raise InputError(
+            f"{len(tables)} tables",
+            "one table of scores, or a file for each model",
+            "Name the model of each, once: MODEL=FILE MODEL=FILE.",
+        )
+    return _in_table(tables[0], how, memory)
+
+
+def _in_table(table: Table, how: ScoreReading, memory: MaybeNumber) -> Scores | Votes:
+    refuse_unused(how, how.format if how.format in OF_SCORES else "table", OF_SCORES, table.name)
+    models = None
+    if how.format == "wide":
+        models = listed(how.model)
+        how = replace(how, model=None)
+    kind = score_kind(table, how, models)
+    if not isinstance(kind, VoteColumns):
+        return scores_of(table, kind, how, memory)
+    if memory is not None:
+        raise InputError("--memory with votes", "scores", "Leave it out.", table.name)
+    refuse_unused(how, "votes", OF_SCORES, table.name)
+    return votes_of(table, kind)
+
+
 def is_of_models(table: object) -> bool:
     """Whether it is {model: file}, or {model: table}."""
     if not isinstance(table, Mapping) or not table:
@@ -212,7 +261,7 @@ def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: MaybeNum
     """The scores in a table of this kind."""
     if isinstance(kind, Log):
         return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
-    if isinstance(kind, Votes):
+    if isinstance(kind, VoteColumns):
         raise votes_on_pairs(table.name)
     if isinstance(kind, Board):
         return _of_board(table, kind, how)

@@ -1,28 +1,22 @@
 """Votes on pairs of models from a table: exports of arenas, of pair judgements and of reward models."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import polars
 from jaxtyping import Int
 
 from probtruth import check, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeText, Source, Strings, one_of, quote, shortlist
+from probtruth.check import MaybeText, Source, Strings, one_of, quote, shortlist
 from probtruth.errors import InputError
-from probtruth.io.addresses import fetched_once
-from probtruth.io.formats import ScoreReading, Texts, listed
-from probtruth.io.kinds import log_of, score_kind
-from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
-from probtruth.io.scores import is_of_models, of_runs, opened_scores, scores_of
+from probtruth.io.formats import Texts
 from probtruth.io.table import Table, opened
 from probtruth.io.vote_columns import Votes as VoteKind
 from probtruth.io.vote_columns import votes_in
 from probtruth.kernels.shapes import RowInts
-from probtruth.types import Scores, Votes
-from probtruth.types.arguments import Files, Frame, StrPath
+from probtruth.types import Votes
+from probtruth.types.arguments import Frame, StrPath
 from probtruth.types.index import positions, sort_names
 from probtruth.types.score_rows import partition_of
 
@@ -99,54 +93,6 @@ def read_votes(
     for name in check.listed(covariates, "covariates"):
         chosen.append(one_of(name, source_table.columns, "column of a covariate"))
     return votes_of(source_table, replace(kind, covariates=tuple(chosen)))
-
-
-@fetched_once()
-def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame]) -> Scores | Votes:
-    """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
-    if is_of_models(table) or isinstance(table, str | Path):
-        return scores_in_files(table)  # type: ignore[arg-type]
-    return _in_table(opened_scores(table), ScoreReading(), None)
-
-
-@fetched_once()
-def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: MaybeNumber = None) -> Scores | Votes:
-    """Scores or votes in a file, in a file for each model, or in the logs of a harness."""
-    every = [*files.values()] if isinstance(files, Mapping) else [files]
-    paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
-    tables = [opened(path) for path in paths]
-    logs = [log_of(table, how) for table in tables]
-    tools = dict.fromkeys(log.tool if log else "no tool" for log in logs)
-    if len(tools) > 1:
-        raise InputError(f"files of {' and of '.join(tools)}", "files of one tool", "Read one tool at a time.")
-    if logs[0] is not None:
-        if memory is not None:
-            raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
-        return read_scores_of(logs[0].tool, files, how, tables[0].name)
-    if isinstance(files, Mapping) and len(paths) == len(files):
-        return of_runs(dict(zip(files, tables, strict=True)), how)
-    if len(tables) > 1:
-        raise InputError(
-            f"{len(tables)} tables",
-            "one table of scores, or a file for each model",
-            "Name the model of each, once: MODEL=FILE MODEL=FILE.",
-        )
-    return _in_table(tables[0], how, memory)
-
-
-def _in_table(table: Table, how: ScoreReading, memory: MaybeNumber) -> Scores | Votes:
-    refuse_unused(how, how.format if how.format in OF_SCORES else "table", OF_SCORES, table.name)
-    models = None
-    if how.format == "wide":
-        models = listed(how.model)
-        how = replace(how, model=None)
-    kind = score_kind(table, how, models)
-    if not isinstance(kind, VoteKind):
-        return scores_of(table, kind, how, memory)
-    if memory is not None:
-        raise InputError("--memory with votes", "scores", "Leave it out.", table.name)
-    refuse_unused(how, "votes", OF_SCORES, table.name)
-    return votes_of(table, kind)
 
 
 def votes_of(table: Table, kind: VoteKind) -> Votes:

@@ -21,8 +21,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import is_frame
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
-from probtruth.io.scores import read_scores
-from probtruth.io.votes import read_scores_or_votes
+from probtruth.io.scores import read_scores, read_scores_or_votes
 from probtruth.line.inputs import by_name
 from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights

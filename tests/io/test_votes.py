@@ -8,7 +8,7 @@ import pytest
 
 import probtruth as pt
 from probtruth.errors import InputError
-from probtruth.io.votes import read_scores_or_votes
+from probtruth.io.scores import read_scores_or_votes
 
 ROWS = {
     "question_id": [1, 1, 2, 2],
@@ -106,45 +106,33 @@ def test_files_and_frames_are_one(tmp_path: Path, form: str) -> None:
     assert pt.compare(pt.read_votes(frame.to_pandas())).pairs == found
 
 
-ERRORS = {
-    "itself": ({**ROWS, "model_b": ["y", "y", "z", "y"]}, "row 2, column 'model_b': got a vote on 'y' against itself"),
-    "winner": (
-        {**ROWS, "winner": ["model_a", "maybe", "tie", "tie"]},
-        "row 2, column 'winner': got the winner 'maybe'",
-    ),
-    "blanks alone": ({**ROWS, "winner": ["", None, " ", None]}, "got no vote with a winner"),
-    "another model": (
-        {"model_a": ["a", "b"], "model_b": ["b", "c"], "winner": ["a", "a"]},
-        "row 2, column 'winner': got the winner 'a' of a vote on 'b' and 'c'",
-    ),
-    "0 and 1": ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winner 0"),
-    "errors alone": ({**ROWS, "winner": ["error"] * 4}, "got no vote with a winner"),
-    "no winner": ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
-    "scores": ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
-    "two winners": (
-        {"model_a": ["x"] * 3, "model_b": ["y"] * 3, **FLAGS, "winner_tie": [0, 1, 1]},
-        "row 2, column 'winner_model_a': got the winner '0/1/1' of a vote on 'x' and 'y'",
-    ),
-}
+TWO_WINNERS = {**FLAGS, "winner_tie": [0, 1, 1], "model_a": ["x"] * 3, "model_b": ["y"] * 3}
+ERRORS = [
+    ({**ROWS, "model_b": ["y", "y", "z", "y"]}, "row 2, column 'model_b': got a vote on 'y' against itself"),
+    ({**ROWS, "winner": ["model_a", "maybe", "tie", "tie"]}, "row 2, column 'winner': got the winner 'maybe'"),
+    ({**ROWS, "winner": ["x", "x", "z", "z"]}, "row 2, column 'winner': got the winner 'x' of a vote on 'y' and 'z'"),
+    (TWO_WINNERS, "row 2, column 'winner_model_a': got the winner '0/1/1' of a vote on 'x' and 'y'"),
+    ({**ROWS, "winner": [0, 1, 1, 0]}, "got the winner 0"),
+    ({**ROWS, "winner": ["", None, " ", None]}, "got no vote with a winner"),
+    ({**ROWS, "winner": ["error"] * 4}, "got no vote with a winner"),
+    ({name: ROWS[name] for name in ("model_a", "model_b")}, "got no votes"),
+    ({"item": [1], "model": ["m"], "score": [1.0]}, "got no votes"),
+]
 
 
-@pytest.mark.parametrize(("rows", "message"), ERRORS.values(), ids=ERRORS)
+@pytest.mark.parametrize(("rows", "message"), ERRORS)
 def test_errors_name_the_row(rows: dict[str, list[object]], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         pt.read_votes(rows)
 
 
-def test_those_with_no_vote_but_an_error_do_not_count() -> None:
-    columns = {"prompt": ["p", "q"], "judge": ["u", "v"], "model_a": ["x"] * 2, "model_b": ["y"] * 2}
-    votes = pt.read_votes({**columns, "winner": ["error", "a"]})
-    assert (votes.items, votes.annotators) == (("q",), ("v",))
-    assert votes.item.tolist() == [0]
-
-
-def test_votes_without_a_winner_are_left_out_and_counted() -> None:
+def test_votes_without_a_winner_are_left_out_and_those_with_no_other_do_not_count() -> None:
     votes = pt.read_votes({**ROWS, "winner": ["model_a", None, " ", "tie"]})
     assert votes.outcome.tolist() == [1, 0]
     assert any("2 votes without a winner left out" in note for note in votes.notes)
+    pair = {"model_a": ["x"] * 2, "model_b": ["y"] * 2}
+    votes = pt.read_votes({"prompt": ["p", "q"], "judge": ["u", "v"], **pair, "winner": ["error", "a"]})
+    assert (votes.items, votes.annotators, votes.item.tolist()) == (("q",), ("v",), [0])
 
 
 def test_groups_of_prompts_and_covariates_are_read_and_turn_with_the_sides() -> None:
@@ -166,12 +154,9 @@ def test_groups_of_prompts_and_covariates_are_read_and_turn_with_the_sides() -> 
         pt.read_votes({**rows, "category": ["math", "code", "math"]}, group="category")
 
 
-def test_votes_are_no_scores() -> None:
+def test_votes_are_no_scores_and_a_dict_of_texts_is_no_files_of_models() -> None:
     with pytest.raises(InputError, match="read_votes"):
         pt.read_scores(ROWS)
-
-
-def test_a_dict_of_texts_is_a_table_and_not_files_of_models() -> None:
     columns = {"prompt": ["p", "q"], "model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["a", "tie"]}
     votes = read_scores_or_votes(columns)
     assert isinstance(votes, pt.Votes)

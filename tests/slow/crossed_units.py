@@ -44,10 +44,9 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     estimate = estimated(means, plan)
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, values, plan)
-    rows = np.arange(len(values))
-    part = Shared("annotator", rows, sums.units(np.ones(1)), n_units).part(rows)
+    part = Shared("annotator", sums.units(np.ones(1)), n_units).part(len(values))
     found = margins(replace(estimate, parts={**estimate.parts, "annotators": part}))
-    return np.array([margin.interval() for margin in found[: len(rows)]])
+    return np.array([margin.interval() for margin in found[: len(values)]])
 
 
 def cells(n_units: int, share: float, n_items: int, runs: int) -> dict[tuple[str, float], tuple[float, float]]:

@@ -45,7 +45,7 @@ def shown(
     plan = Design.of(np.zeros(n_items, int))
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, values[None], plan)
-    return Shared("annotator", np.array([0]), sums.units(np.ones(1)), n_units), estimated(means[None], plan)
+    return Shared("annotator", sums.units(np.ones(1)), n_units), estimated(means[None], plan)
 
 
 def interval(estimate: Estimate, part: Part | None) -> tuple[float, float]:
@@ -77,12 +77,11 @@ def cell(n_units: int, share: float | str, spread: float, runs: int) -> str:
         values = rng.standard_normal(ITEMS)[item] + bias[unit] + rng.standard_normal(len(item))
         shared, estimate = shown(item, unit, values, ITEMS, n_units)
         weight = (seen / seen.sum(1, keepdims=True)).mean(0)
-        rows = np.array([0])
-        ends = [interval(estimate, shared.part(rows)), interval(estimate, shared.part(rows, counted=1.0))]
+        ends = [interval(estimate, shared.part(1)), interval(estimate, shared.part(1, counted=1.0))]
         ends.append(interval(estimate, None))
         truths = (0.0, 0.0, float(weight @ bias))
         held[run] = [low <= true <= high for (low, high), true in zip(ends, truths, strict=True)]
-        told[run] = shared.units.effective[0], shared.units.counted[0]
+        told[run] = shared.effective, shared.units.spreads[0].counted
     effective, known = told.mean(0)
     return f"{effective:.2f} {known:.2f} " + " ".join(f"{share:.3f}" for share in held.mean(0))
 
@@ -103,7 +102,7 @@ def walk(name: str, spread: float, seed: int) -> float:
             done[unit] += 1
         item, unit = np.nonzero(seen)
         shared, estimate = shown(item, unit, losses[item, unit], LONG, 60)
-        ends.append(interval(estimate, shared.part(np.array([0]))))
+        ends.append(interval(estimate, shared.part(1)))
     moves = np.abs(np.diff(ends, axis=0)).max(1)
     width = np.diff(ends, axis=1)[:, 0]
     return float((moves / np.maximum(width[1:], width[:-1])).max())

@@ -1,6 +1,5 @@
 """The program of votes: its likelihood by hand, its averages by simulation, and what `compare` shows of its draws."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 
@@ -39,14 +38,6 @@ def compared(engine: str) -> pt.Comparison:
     return pt.compare(made(0), engine=engine, rope=0.05)
 
 
-def sites_of(votes: pt.Votes) -> Iterator[tuple[str, bool]]:
-    data = jax.tree.map(jax.numpy.asarray, data_of(votes, np.arange(len(votes.models))))
-    seeded = handlers.seed(program, jax.random.key(0))
-    for name, site in handlers.trace(seeded).get_trace(**data).items():
-        if site["type"] == "sample":
-            yield name, bool(site["is_observed"])
-
-
 def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
     with jax.enable_x64(True):
         d = np.array([-1500.0, -2.0, 0.0, 0.7, 30.0])
@@ -62,11 +53,16 @@ def test_a_vote_has_the_probabilities_of_davidsons_model() -> None:
 
 
 def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> None:
+    def sites_of(votes: pt.Votes) -> dict[str, bool]:
+        data = jax.tree.map(jax.numpy.asarray, data_of(votes, np.arange(len(votes.models))))
+        trace = handlers.trace(handlers.seed(program, jax.random.key(0))).get_trace(**data)
+        return {name: site["is_observed"] for name, site in trace.items() if site["type"] == "sample"}
+
     votes = made(1, 300)
-    whole = dict(sites_of(votes))
+    whole = sites_of(votes)
     assert [name for name, observed in whole.items() if observed] == ["votes"]
     assert {"score_of_answers", "score_of_pairs", "score_of_attention"} <= set(whole)
-    bare = set(dict(sites_of(replace(votes, prompts_named=False, annotator=None, annotators=()))))
+    bare = set(sites_of(replace(votes, prompts_named=False, annotator=None, annotators=())))
     assert not bare & {"score_of_answers", "score_of_pairs", "score_of_attention", "score_of_ties"}
     data = data_of(replace(votes, placed=False, prompts_named=False, annotator=None), np.arange(3))
     assert data["sides"].size == 0
@@ -78,9 +74,8 @@ def test_votes_are_observed_and_effects_are_those_that_the_votes_can_tell() -> N
 
 
 def test_averages_are_those_over_simulated_prompts_and_annotators() -> None:
-    names = ("log_ties", "side", "of_answers", "of_pairs", "of_attention", "of_ties", "of_sides")
-    values = dict(zip(names, (-0.4, 0.5, 0.6, 0.4, 0.5, 0.7, 0.3), strict=True))
-    sites = {name: np.full((1, 1), value) for name, value in values.items()}
+    effects = {"of_answers": 0.6, "of_pairs": 0.4, "of_attention": 0.5, "of_ties": 0.7, "of_sides": 0.3}
+    sites = {name: np.full((1, 1), value) for name, value in {"log_ties": -0.4, "side": 0.5, **effects}.items()}
     ((points, log_odds, share),) = averages(np.array([[0.0, 1.3]]), sites)
     z = np.random.default_rng(0).standard_normal((6, 400_000))
     ahead = 1.3 + 0.6 * (z[0] - z[1]) + 0.4 * z[2]

@@ -12,7 +12,7 @@ import pytest
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_helm
-from probtruth.io.votes import scores_in_files
+from probtruth.io.scores import scores_in_files
 
 ITEMS = tuple(f"quiz_subject=birds/id{n}" for n in range(4))
 

@@ -15,8 +15,8 @@ import probtruth as pt
 from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_lm_eval_choices, read_lm_eval_samples
+from probtruth.io.scores import scores_in_files
 from probtruth.io.tools import tool_of
-from probtruth.io.votes import scores_in_files
 
 ROUND_OFF = 1e-12  # Of a softmax in float64
 

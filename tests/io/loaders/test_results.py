@@ -13,8 +13,8 @@ from probtruth.errors import InputError
 from probtruth.io.formats import ScoreReading
 from probtruth.io.loaders import read_alpaca_eval, read_every_eval_ever, read_promptfoo
 from probtruth.io.loaders.readers import READERS
+from probtruth.io.scores import scores_in_files
 from probtruth.io.tools import tool_of
-from probtruth.io.votes import scores_in_files
 
 
 def written(path: Path, value: object) -> Path:
