@@ -253,7 +253,10 @@ def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     else:
         no_frame(listed, what)
         if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
-            return check.listed(listed, what)
+            check_arrays.no_masked(listed, what)
+            values = check.listed(listed, what)
+            array = np.asarray(listed) if hasattr(listed, "__array__") else np.array(values, dtype=object)
+            return [*array.ravel()]
         index = row_names(listed)
         values = np.asarray(listed).tolist()
         if index is not None and names is not None and set(index).isdisjoint(names):
@@ -273,7 +276,7 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     listed = by_name(listed, reference.items, what)
     if listed is None or isinstance(listed, Mapping):
         return listed
-    names = np.asarray(listed).ravel().tolist()
+    names: Any = listed
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")

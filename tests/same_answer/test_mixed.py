@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import xarray as xr
 from test_tables import brier, scored
@@ -203,6 +204,33 @@ def test_groups_in_a_series_with_a_range(call):
     assert found(ids, groups) == found(ids, groups.to_list())
     with pytest.raises(pt.InputError, match=r"items called 0, 1, \.\.\. in another order"):
         found(SHUFFLED.tolist(), groups)
+
+
+GROUPS = ["x" if label else "y" for label in HARD]
+LISTS: dict[str, Any] = {
+    "an array of Arrow": pa.array(GROUPS),
+    "chunks of Arrow": pa.chunked_array([GROUPS[:5], GROUPS[5:]]),
+    "a column of an array": np.array(GROUPS)[:, None],
+    "rows of one": [[group] for group in GROUPS],
+}
+
+
+@pytest.mark.parametrize("call", ["evaluate", "compare"])
+def test_groups_in_every_list(call):
+    """Arrow's were numbers, NaN was a group called nan beside text, and `compare` ended in a TypeError."""
+    truth, models = pt.Truth.from_probs(SOFT, items=Q), pt.Predictions.from_probs(PROBS, items=Q)
+
+    def found(groups: Any) -> list[Any]:
+        if call == "evaluate":
+            return pt.evaluate(truth, models, groups=groups, engine="exact").comparison.by_group().rows()
+        return pt.compare(pt.score(models, truth), groups=groups, engine="exact").by_group().rows()
+
+    for way, groups in LISTS.items():
+        assert found(groups) == found(dict(zip(Q, GROUPS, strict=True))), way
+    with pytest.raises(pt.InputError, match=f"item '{Q[0]}': got a blank"):
+        found([np.nan, *GROUPS[1:]])
+    with pytest.raises(pt.InputError, match="got groups with a masked entry"):
+        found(np.ma.masked_array(GROUPS, [True] + [False] * (N - 1)))
 
 
 def test_what_was_read_is_said():
