@@ -104,13 +104,14 @@ def _value(param: Any, word: str, value: Any, folder: Path) -> Any:
     if getattr(param, "is_flag", False):
         return value == (f"--{word}" in param.opts) if isinstance(value, bool) else value
     several = param.nargs != 1 or getattr(param, "multiple", False)
-    listed = value if several and isinstance(value, list) else [value]
+    names_several = "," in (param.metavar or "")
+    listed = value if isinstance(value, list) and (several or names_several) else [value]
     if isinstance(value, dict):
         listed = [f"{name}={one}" for name, one in value.items()]
     if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES")):
         listed = [_from_here(str(one), folder) for one in listed]
     texts = [str(one) for one in listed]
-    return texts if several else texts[0]
+    return texts if several else ",".join(texts)
 
 
 def _options(command: Any) -> dict[str, Any]:

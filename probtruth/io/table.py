@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Source, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import polars_names
 from probtruth.io.addresses import location, shown
@@ -85,19 +85,11 @@ class Table(ABC):
         """All rows as one frame."""
         parts = [*self.rows()]
         first, source = parts[0]
-        for frame, own in parts:
-            for name in first.columns:
-                if frame[name].dtype != first[name].dtype:
-                    raise InputError(
-                        f"{frame[name].dtype} in column {quote(name)}",
-                        f"{first[name].dtype}, as in {source.name}",
-                        "Write all files alike.",
-                        own.name,
-                    )
         if len(parts) == 1:
             return first, source
         source = Source.of_parts([(own, frame.height) for frame, own in parts])
-        return polars.concat([frame.select(first.columns) for frame, _ in parts]), replace(source, name=self.name)
+        columns = [_column(name, [frame.get_column(name) for frame, _ in parts]) for name in first.columns]
+        return DataFrame(columns), replace(source, name=self.name)
 
     def in_batches(self) -> "Table":
         """The same table, of which no more than a part is in memory at once."""
@@ -224,6 +216,16 @@ class FileTable(Table):
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
 
 
+def _column(name: str, parts: Sequence[Series]) -> Series:
+    """A column in several parts, which are told by themselves: of several types it is text, without what is nested."""
+    if len({part.dtype for part in parts}) == 1:
+        return polars.concat(parts)
+    values: list[object] = []
+    for part in parts:
+        values += [None] * len(part) if part.dtype.is_nested() else part.to_list()
+    return frames.series(name, values)
+
+
 def joined(columns: Sequence[Series]) -> Series:
     """The names that several columns give together; a slash in one is marked, so that no two items get one name."""
     marked = {}
@@ -255,7 +257,8 @@ def opened(source: object, what: str = "the table") -> Table:
         return table if once is None else once.setdefault(table.path, table)
     source = frames.as_one(source)
     named = isinstance(source, frame_numbers.NamedNumbers) or frame_numbers.is_array_with_names(source)
-    if named or frame_numbers.is_series(source):
+    of_rows = getattr(source, "ndim", 0) == 2 and not frame_numbers.is_frame(source)  # an array
+    if named or of_rows or frame_numbers.is_series(source):
         return _of_array(source, what)
     frame = frames.with_index(source)
     rows = frame_numbers.row_names(source)
@@ -270,7 +273,7 @@ VALUE = "value"  # The column of a Series without a name
 
 
 def _of_array(source: Any, what: str) -> Table:
-    """Named numbers, an array of xarray, or a Series: a column for each label, or one for all it says of an item."""
+    """Named numbers, an array, or a Series: a column for each label, or one for all it says of an item."""
     own = frame_numbers.labelled(source)
     values = np.asarray(own.values)
     if values.ndim != 1:

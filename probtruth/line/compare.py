@@ -57,8 +57,9 @@ def compare(
 
     Arguments:
         scores: what `score` returned or `Scores.from_frame` made.
-        groups, clusters: names in the order of `scores.items`, or a mapping item to name. Items of a cluster are
-            dependent (a passage, a patient), clusters lie inside groups.
+        groups, clusters: a mapping from item to name, or names in the order in which you gave the items (a table with a
+            row for each item and model has none). Items of a cluster are dependent (a passage, a patient), clusters lie
+            inside groups.
         replicates: says what the repeated scores of an item are: "independent" (answers asked again; the default: they
             are averaged within the item, whose spread holds their noise), "crossed" (the same training seeds on every
             item: their own variance is added, so that the answer is about new seeds too) or "folds" (items, or

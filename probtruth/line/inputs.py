@@ -27,7 +27,7 @@ from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
-from probtruth.types.index import event_of
+from probtruth.types.index import as_names, event_of
 from probtruth.types.predictions import of_event
 
 type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
@@ -46,12 +46,13 @@ def predictions_of(
     memory: MaybeNumber = None,
 ) -> Predictions:
     """The predictions themselves, or made from one table for each model."""
+    names = as_names(labels, "labels")
     if isinstance(predictions, Predictions):
-        return predictions
+        return predictions.in_order_of(names)
     tables = opened_models(predictions)
     named: Any = {model: table for model, table in tables.items() if _names_items(table, item)}
     if len(named) == len(tables):
-        return read_predictions(named, index, item, labels=labels, memory=memory)
+        return read_predictions(named, index, item, labels=names, memory=memory).in_order_of(names)
     if named:
         other = quote(next(model for model in tables if model not in named))
         raise InputError(
@@ -61,8 +62,8 @@ def predictions_of(
         )
     numbers: Any = {model: _numbers_of(table) for model, table in tables.items()}
     # one number an item is about a label that the reference names; columns without names follow its order later
-    names = index if all(of_event(table.values) for table in numbers.values()) else None
-    return Predictions.from_probs(numbers, labels=labels, index=names)
+    known = index if all(of_event(table.values) for table in numbers.values()) else None
+    return Predictions.from_probs(numbers, labels=names, index=known)
 
 
 def _names_items(table: object, item: MaybeText) -> bool:
@@ -90,7 +91,9 @@ def reference_of(
     memory: MaybeNumber = None,
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
-    is_table = isinstance(reference, Table | str | Path) or is_frame(reference)
+    of_items = [*reference.values()] if isinstance(reference, Mapping) else []
+    one_each = len(of_items) > 0 and all(value is None or np.isscalar(value) for value in of_items)
+    is_table = not one_each and (isinstance(reference, Table | str | Path) or is_frame(reference))
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:
         raise InputError(
@@ -102,9 +105,8 @@ def reference_of(
         return reference
     if isinstance(reference, Predictions):
         raise InputError("Predictions as the truth", "a Truth", "Swap the arguments: in score, predictions come first.")
-    names = None if labels is None else tuple(map(frames.name_text, labels))
-    of_items = [*reference.values()] if isinstance(reference, Mapping) else []
-    if of_items and all(value is None or np.isscalar(value) for value in of_items):
+    names = as_names(labels, "labels")
+    if one_each:
         return _hard(of_items, reference, _beside(predictions, how, names, of_items), names)  # type: ignore[arg-type]
     axes = 2 if is_table else _axes(reference)
     rows = row_names(reference)
@@ -251,7 +253,10 @@ def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     else:
         no_frame(listed, what)
         if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
-            return check.listed(listed, what)
+            check_arrays.no_masked(listed, what)
+            values = check.listed(listed, what)
+            array = np.asarray(listed) if hasattr(listed, "__array__") else np.array(values, dtype=object)
+            return [*array.ravel()]
         index = row_names(listed)
         values = np.asarray(listed).tolist()
         if index is not None and names is not None and set(index).isdisjoint(names):
@@ -271,7 +276,7 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     listed = by_name(listed, reference.items, what)
     if listed is None or isinstance(listed, Mapping):
         return listed
-    names = np.asarray(listed).ravel().tolist()
+    names: Any = listed
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")

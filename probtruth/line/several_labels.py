@@ -192,7 +192,7 @@ def _read_models(
     for model, made in tables.items():
         if not isinstance(made, Table):
             raise InputError(
-                f"predictions of type {type(made).__name__} for model {quote(model)}",
+                f"a table without names for model {quote(model)}",
                 "a path, or a table with a column of items and one of each label",
                 "Name its columns.",
             )

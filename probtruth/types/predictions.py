@@ -25,7 +25,7 @@ from probtruth.kernels.arrays import (
     together,
 )
 from probtruth.types.arguments import GivenNames, Tables
-from probtruth.types.index import EVENTS, Audit, Index, are_row_numbers, as_names, event_of, one_hot
+from probtruth.types.index import EVENTS, Audit, Index, are_row_numbers, as_names, event_of, one_hot, positions
 from probtruth.types.shown import Brief
 
 
@@ -65,6 +65,29 @@ class Predictions(Brief):
         """
         index, rows, columns = self.index.named_by(other, "the predictions")
         return replace(self, log_probs=reordered(self.log_probs, rows, columns), index=index)
+
+    def in_order_of(self, labels: MaybeStrings) -> "Predictions":
+        """The same, of which an array without names on the other side has the labels in this order, if there is one.
+
+        Arguments:
+            labels: the names of the labels, which predictions without names take.
+
+        Errors: `InputError` for a label that the predictions lack.
+        """
+        index = self.index
+        if labels is None:
+            return self
+        if index.positional_labels:
+            return self.named_by(Index.of_array((len(index.items), len(index.labels)), None, labels)[0])
+        absent = [name for name in labels if name not in index.labels]
+        if absent:
+            raise InputError(
+                f"labels={shortlist(labels)}, beside predictions of {shortlist(index.labels)}",
+                "names of labels that the predictions have",
+                "Names go before positions: rename the columns, or leave labels= out.",
+            )
+        every = len(labels) == len(index.labels)
+        return replace(self, index=replace(index, label_columns=positions(labels, index.labels) if every else None))
 
     @classmethod
     def from_probs(

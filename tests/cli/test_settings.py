@@ -141,3 +141,12 @@ def test_paths_are_relative_to_the_file(run, here, monkeypatch, files):
     assert done.status == 0, done.err
     assert done.json["settings"]["groups"] == 2
     assert (here / "result" / "result.json").exists()
+
+
+def test_a_list_of_names_is_typed_with_commas(run, here):
+    """It was one name, with brackets and quotation marks, which no answer has: nothing was left out."""
+    (here / "probtruth.toml").write_text('[truth]\nmissing = ["NA", -1]\n')
+    (here / "votes.csv").write_text("item,annotator,label\np,ann,x\np,bob,NA\nq,ann,y\nq,bob,-1\n")
+    done = run("truth votes.csv")
+    assert done.status == 0, done.err
+    assert "2 answers left out as missing" in done.text

@@ -156,7 +156,7 @@ CALLS = {
     "an array of whole numbers as answers": Call(
         lambda: pt.evaluate(GRID, {"m": np.full((4, 3), 1 / 3)}),
         "read_annotations(table, format='wide')",
-        lambda: pt.read_annotations(pl.DataFrame(GRID), format="wide"),
+        lambda: pt.read_annotations(GRID, format="wide"),
         lambda read: read.n_annotators == 3,
     ),
     "votes in an object of annotators": Call(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import xarray as xr
 from test_tables import brier, scored
@@ -159,6 +160,25 @@ def test_labels_of_models_in_series():
     assert scores.values.tolist() == [[0.0] * N] * 2
 
 
+@pytest.mark.parametrize("numbers", [SOFT, COUNTS, pd.DataFrame(SOFT, Q), pt.Truth.from_probs(SOFT, items=Q)])
+@pytest.mark.parametrize("of_files", [False, True])
+def test_labels_name_the_columns_of_an_array_beside_models_with_names(numbers, of_files):
+    """They were ignored beside a column of items, and beside `Predictions`: the columns stood in the models' order."""
+    reversed_columns = frames(lambda p: rows(p)[WORDS[::-1]].loc[Q].rename_axis("item").reset_index())
+    models = reversed_columns if of_files else pt.read_predictions(reversed_columns)
+    assert scored(numbers, models, WORDS) == pytest.approx(OF_SHARES, abs=1e-9)
+    with pytest.raises(pt.InputError, match="labels='a', 'b', 'c', beside predictions of 'cat', 'dog', 'owl'"):
+        scored(numbers, models, ["a", "b", "c"])
+
+
+@pytest.mark.parametrize("option", [{"missing": ["cat"]}, {"label": "label"}, {"annotator": "who"}])
+def test_options_of_a_table_beside_a_label_for_each_item(option):
+    """They were ignored where the labels were a dict, and refused where they were a Series."""
+    for labels in (pd.Series(ANSWERS, Q), dict(zip(Q, ANSWERS, strict=True))):
+        with pytest.raises(pt.InputError, match=f"{next(iter(option))}= with .*expected a table of answers"):
+            pt.evaluate(labels, frames(rows), **option)
+
+
 def test_names_that_are_passed_do_not_override_those_of_a_table():
     table = rows(GOOD)
     made = pt.Predictions.from_probs({"m": table}, items=Q, labels=WORDS)
@@ -184,6 +204,33 @@ def test_groups_in_a_series_with_a_range(call):
     assert found(ids, groups) == found(ids, groups.to_list())
     with pytest.raises(pt.InputError, match=r"items called 0, 1, \.\.\. in another order"):
         found(SHUFFLED.tolist(), groups)
+
+
+GROUPS = ["x" if label else "y" for label in HARD]
+LISTS: dict[str, Any] = {
+    "an array of Arrow": pa.array(GROUPS),
+    "chunks of Arrow": pa.chunked_array([GROUPS[:5], GROUPS[5:]]),
+    "a column of an array": np.array(GROUPS)[:, None],
+    "rows of one": [[group] for group in GROUPS],
+}
+
+
+@pytest.mark.parametrize("call", ["evaluate", "compare"])
+def test_groups_in_every_list(call):
+    """Arrow's were numbers, NaN was a group called nan beside text, and `compare` ended in a TypeError."""
+    truth, models = pt.Truth.from_probs(SOFT, items=Q), pt.Predictions.from_probs(PROBS, items=Q)
+
+    def found(groups: Any) -> list[Any]:
+        if call == "evaluate":
+            return pt.evaluate(truth, models, groups=groups, engine="exact").comparison.by_group().rows()
+        return pt.compare(pt.score(models, truth), groups=groups, engine="exact").by_group().rows()
+
+    for way, groups in LISTS.items():
+        assert found(groups) == found(dict(zip(Q, GROUPS, strict=True))), way
+    with pytest.raises(pt.InputError, match=f"item '{Q[0]}': got a blank"):
+        found([np.nan, *GROUPS[1:]])
+    with pytest.raises(pt.InputError, match="got groups with a masked entry"):
+        found(np.ma.masked_array(GROUPS, [True] + [False] * (N - 1)))
 
 
 def test_what_was_read_is_said():

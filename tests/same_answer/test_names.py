@@ -1,10 +1,12 @@
 """A name is told by its whole column: not by a part of the file, by one annotator's answers, or by one model's file."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import xarray as xr
 
@@ -41,6 +43,32 @@ def test_files_on_disk_have_the_names_of_those_in_memory(tmp_path: Path) -> None
     boards = [pt.read_scores(scores, score="accuracy", memory=memory) for memory in (None, 1000.0)]
     assert boards[0].items == boards[1].items
     np.testing.assert_array_equal(boards[0].values, boards[1].values)
+
+
+@pytest.mark.usefixtures("in_pieces")
+def test_a_type_that_appears_late(tmp_path: Path) -> None:
+    """Items that were numbers in the first piece of JSON lines, and text in the last, were refused: 'write all files
+    alike'; a column of no use too, and a folder of files that pandas wrote, one with a blank.
+    """
+    answers = pl.DataFrame({"label": RNG.choice(["no", "yes"], N), "more": [[n] for n in range(N)]}).to_dicts()
+    lines = [json.dumps({"item": n, **answer}) for n, answer in enumerate(answers[:-1])]
+    lines.append(json.dumps({"item": "x", **answers[-1], "more": "none"}))
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text("\n".join(lines))
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    parts = pd.DataFrame([*map(json.loads, lines)])[["item", "label"]]
+    parts[:-1].astype({"item": float}).to_parquet(folder / "a.parquet")
+    parts[-1:].to_parquet(folder / "b.parquet")
+    p = RNG.uniform(0.1, 0.9, N)
+    models = {"m": pd.DataFrame({"item": [*map(str, range(N - 1)), "x"], "no": 1 - p, "yes": p})}
+    results = [
+        pt.evaluate(path, models, engine="exact", memory=memory).scores
+        for path, memory in ((labels, None), (labels, 1000.0), (folder, None))
+    ]
+    for scores in results:
+        assert scores.items == results[0].items
+        np.testing.assert_array_equal(scores.values, results[0].values)
 
 
 def test_a_file_for_each_model_as_one_table(tmp_path: Path) -> None:

@@ -117,6 +117,8 @@ def test_several_labels_find_the_items_as_one_does() -> None:
     assert of_labels(ANSWERS, renamed) == pytest.approx(wanted, abs=1e-9)
     assert of_labels(ANSWERS.rename(columns={"item": "id"}), PREDICTED) == pytest.approx(wanted, abs=1e-9)
     assert of_labels(ANSWERS.astype({"toxic": float, "insult": bool}), PREDICTED) == pytest.approx(wanted, abs=1e-9)
+    with pytest.raises(pt.InputError, match="a table without names for model 'a'"):
+        of_labels(ANSWERS, {name: table[LABELS].to_numpy() for name, table in PREDICTED.items()})
     own = {name: table.set_index("item")[::-1] for name, table in PREDICTED.items()}
     assert of_labels(ANSWERS.set_index("item").rename_axis(None), own) == pytest.approx(wanted, abs=1e-9)
 

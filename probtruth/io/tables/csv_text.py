@@ -5,7 +5,7 @@ import re
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from io import BytesIO, StringIO
+from io import StringIO
 from itertools import chain, islice
 from typing import Any
 
@@ -18,6 +18,7 @@ from probtruth.errors import InputError
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A number with a decimal comma, or without decimals.
 COMMA_NUMBER = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+ROW = rb'(?:[^"\r\n]++|"[^"]*+")++'  # A row that is not blank, with the line ends in its quoted cells
 CELLS = 1 << 16  # and at least so many rows are text of Python at once, which takes many times a column's memory
 FEWEST_ROWS = 100
 csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
@@ -28,8 +29,7 @@ type Lines = array[int]
 
 def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
-    lines = (line for line in BytesIO(data) if line.strip(b"\r\n"))
-    first = [re.sub(rb'"[^"]*"', b"", line) for line in islice(lines, 2)]
+    first = [re.sub(rb'"[^"]*"', b"", row.group()) for row in islice(re.finditer(ROW, data), 2)]
     others = []
     for mark in SEPARATORS:
         counts = [line.count(mark.encode()) for line in first]

@@ -17,7 +17,7 @@ from probtruth.types.arguments import StrPath
 MAGIC = {
     b"PAR1": "a Parquet file; name it .parquet",
     b"ARROW1": "an Arrow file; name it .arrow",
-    b"PK\x03\x04": "a zip archive (or an Excel workbook; export the sheet as CSV)",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or export the sheet as CSV",
     b"\x1f\x8b": "gzip; decompress it first",
     b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
     b"\x89HDF": "HDF5 or netCDF; export the table as Parquet",

@@ -44,12 +44,14 @@ class TestValues:
         frame, _ = opened(write(tmp_path, name, content)).whole
         assert frame.to_dict(as_series=False) == {"item": ["007", " 7 "], "p": ["0.50", "NA"]}
 
-    def test_quoted_cells(self, tmp_path: Path) -> None:
-        text = 'item,"a ""b"", c"\n"x,y","1"\n"line\none",2\n"say ""hi""","\r\n"\n'
+    @pytest.mark.parametrize("separator", list(",;\t|"))
+    def test_quoted_cells(self, tmp_path: Path, separator: str) -> None:
+        """A line end in a cell of the first row hid every separator but a comma."""
+        text = 'item,"a ""b"" c"\n"line\none",2\n"x,y","1"\n"say ""hi""","\r\n"\n'.replace(",", separator)
         frame, source = opened(write(tmp_path, "t.csv", text)).whole
-        assert frame.columns == ["item", 'a "b", c']
-        assert frame.rows() == [("x,y", "1"), ("line\none", "2"), ('say "hi"', "\r\n")]
-        assert [source.at(row) for row in range(3)] == [f"{tmp_path}/t.csv, line {line}" for line in (2, 3, 5)]
+        assert frame.columns == ["item", 'a "b" c']
+        assert frame.rows() == [("line\none", "2"), (f"x{separator}y", "1"), ('say "hi"', "\r\n")]
+        assert [source.at(row) for row in range(3)] == [f"{tmp_path}/t.csv, line {line}" for line in (2, 4, 5)]
 
     @pytest.mark.parametrize(
         ("name", "text", "notes"),
