@@ -143,7 +143,7 @@ def saying(frame: DataFrame) -> list[str]:
 def labels_of(table: Table, item: MaybeText, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     frame, source = table.sample
-    parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
+    parts = [] if item is None else frames.parts_of(item)  # of a name in several columns
     labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(
