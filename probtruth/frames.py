@@ -235,6 +235,17 @@ def series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
+def parts_of(column: str) -> list[str]:
+    """The names of columns that are written with commas between them."""
+    if not isinstance(column, str):
+        raise InputError(
+            f"a column called {column!r}",
+            "its name as text",
+            "Write the name in quotation marks: a column of the number 0 is called '0'.",
+        )
+    return [name.strip() for name in column.split(",")]
+
+
 def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
     """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
 
@@ -242,6 +253,7 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
     """
     for option, column in wanted.items():
         if column is not None and column not in columns:
+            parts_of(column)  # which is text
             advice = hint or f"Name it with {option}=... (command line: --{option})."
             raise InputError(
                 f"no column {quote(column)} (columns: {shortlist(columns, 12)})",

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import MaybeNumber, one_of, unique
+from probtruth.check import MaybeNumber, one_of, quote, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
@@ -46,7 +46,13 @@ def compare(
             raise InputError(f"--cost {cost} with votes", "a file with the columns model and cost", "Check the path.")
         if of_column:
             by_item = replace(reading, score=cost, higher_is_better=False)
-            costs = scores_in_files(named_files(scores), by_item)
+            try:
+                costs = scores_in_files(named_files(scores), by_item)
+            except InputError as error:
+                if not error.got.startswith(f"no column {quote(cost)}"):
+                    raise
+                wanted = "a file of prices, or the column of costs"
+                raise InputError(error.got, wanted, "Check the path or the column.", error.where) from None
         elif cost is not None:
             costs = _prices(cost)
     for note in read.notes:

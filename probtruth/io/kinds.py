@@ -12,7 +12,7 @@ from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, 
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, cells, keys, name_text, need_columns, polars_names
+from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -392,6 +392,8 @@ def neither(table: Table, how: LabelReading) -> InputError:
     frame, source = table.head
     names = [how.column(role) for role in ("item", "annotator", "label")]
     absent = [name for name in names if name not in frame.columns]
+    for name in absent:
+        parts_of(name)  # which is text
     hint = (
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column for "
         "each annotator is the wide form (format='wide'; --format wide)."

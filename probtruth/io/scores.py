@@ -189,6 +189,8 @@ def read_scores(
     none = tuple(map(name_text, check.listed(missing, "missing")))
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)
+    if models is not None:
+        models = [name_text(name) for name in check.listed(models, "models")]
     if is_of_models(table):
         if models is not None:
             how = replace(how, format="wide")

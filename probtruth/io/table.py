@@ -97,7 +97,7 @@ class Table(ABC):
 
     def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
-        parts = [] if item is None or item in self.columns else [name.strip() for name in item.split(",")]
+        parts = [] if item is None or item in self.columns else frames.parts_of(item)
         if len(parts) < 2 or not set(parts) <= set(self.columns):
             return self
         frame, source = self.whole
@@ -135,8 +135,8 @@ class FrameTable(Table):
 
     def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item
-        parts = {part.strip() for part in name.split(",")}
-        if self.row_names is None or name in self.frame.columns or parts <= set(self.frame.columns):
+        together = set(frames.parts_of(name)) <= set(self.frame.columns)
+        if self.row_names is None or name in self.frame.columns or together:
             return super().with_items(item)
         names = polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]

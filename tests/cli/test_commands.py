@@ -330,6 +330,9 @@ def test_what_quality_costs(run, tmp_path, monkeypatch):
     refused = run(*asked, "--cost", prices)
     assert refused.status == 2
     assert "no cost of 'cheap'" in refused.err
+    refused = run(*asked, "--cost", f"{prices}:cost")
+    assert "expected a file of prices, or the column of costs" in refused.err
+    assert "--score" not in refused.err
 
 
 def test_score_takes_no_annotations(run, files, tmp_path):

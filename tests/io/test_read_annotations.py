@@ -120,6 +120,11 @@ def test_labels_are_in_the_callers_order_by_every_way_in(tmp_path: Path) -> None
 EXP_ROUND_OFF = 1e-15  # An exp of a log in double precision
 ERRORS = {
     "no column": ("thing,a,b\nx,1,2\n", {}, ["'thing', 'a', 'b'", "the long form", "the counts form", "--item"]),
+    "items in several rows": (
+        "q,annotator,label\nT,a,x\nT,b,y\nU,a,x\n",
+        {},
+        ["none that could name the rows", "--item"],
+    ),
     "misspelt": ("itm,annotator,label\nx,1,2\n", {}, ["Did you mean 'itm'?"]),
     "long form by halves": ("item,worker,label\n1,0,1\n", {}, ["'item', 'worker', 'label'", "--annotator"]),
     "asked for a column": ("item,annotator,label\n1,0,1\n", {"annotator": "anotator"}, ["Did you mean 'annotator'?"]),

@@ -155,6 +155,16 @@ def test_labels_that_are_one_number_are_warned_of() -> None:
     assert any("'1', '1.0'" in line for line in result.warnings)
 
 
+def test_labels_that_are_times() -> None:
+    """Those of the columns were named as they are written, and then looked for by value: a traceback."""
+    labels = ["2024-01-01T00:00:00", "2024-01-01 00:00:01", "2024-01-02"]
+    answers = {"item": [*"pqr"], "label": labels}
+    probs = RNG.dirichlet(np.ones(3), 3)
+    models = {"m": {"item": [*"pqr"], **{name: probs[:, at] for at, name in enumerate(labels)}}}
+    scores = pt.evaluate(answers, models, engine="exact").scores
+    np.testing.assert_allclose(scores.values[0], -np.log(np.diag(probs)))
+
+
 def test_columns_of_a_dict_are_aligned_by_their_index() -> None:
     """Each was read by position, whatever its index said."""
     items = [*"pqrstu"]

@@ -95,6 +95,27 @@ def test_a_column_that_is_not_there_is_called_what_it_is() -> None:
         pt.read_scores({"a": [1.0, 2.0], "b": [2.0, 3.0]}, models=[], higher_is_better=True)
 
 
+@pytest.mark.parametrize("named", [["a", "b"], np.array(["a", "b"]), pd.Index(["a", "b"])])
+def test_models_of_a_wide_table_as_any_list(named: Any) -> None:
+    """All but a list of text ended in a traceback."""
+    wide = pd.DataFrame(RNG.random((4, 3)), list("pqrs"), ["a", "b", "c"])
+    read = pt.read_scores(wide, models=named, higher_is_better=True)
+    np.testing.assert_array_equal(read.values, wide[["a", "b"]].T)
+    codes = pt.read_scores(wide.set_axis([1, 2, 3], axis=1), models=[1, 2], higher_is_better=True)
+    np.testing.assert_array_equal(codes.values, read.values)
+
+
+def test_the_number_of_a_column_is_no_name() -> None:
+    """It ended in a traceback; a frame without a header has such columns."""
+    votes = pd.DataFrame([("p", "ann", "x"), ("q", "ann", "y")])
+    readers: list[Any] = [pt.read_annotations, pt.Annotations.from_long]
+    for read in readers:
+        assert read(votes, "0", "1", "2").index.labels == ("x", "y")
+        for options in ({"item": 0}, {"item": "0", "annotator": 1}, {"item": "0", "annotator": "1", "label": 2}):
+            with pytest.raises(pt.InputError, match=r"a column called \d, expected its name as text"):
+                read(votes, **options)
+
+
 LABELS = ["toxic", "insult"]
 ITEMS = [f"q{n}" for n in RNG.permutation(12)]
 ANSWERS = pd.DataFrame(

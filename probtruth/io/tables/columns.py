@@ -79,7 +79,8 @@ def item_column(table: Table, item: MaybeText, known: Sequence[Series], others: 
     raise InputError(
         f"no column 'item', and none that could name the rows (columns: {shortlist(frame.columns, 12)})",
         "a column of item names",
-        "If the rows of all files stand in one order, add the number of the row to each as a column 'item'.",
+        "Name the column of items with item= (command line: --item). Where each row is an item of its own and the rows "
+        "of all files stand in one order, add the number of the row to each as a column 'item'.",
         source.name,
     )
 
@@ -142,7 +143,7 @@ def saying(frame: DataFrame) -> list[str]:
 def labels_of(table: Table, item: MaybeText, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     frame, source = table.sample
-    parts = [] if item is None else [name.strip() for name in item.split(",")]  # of a name in several columns
+    parts = [] if item is None else frames.parts_of(item)  # of a name in several columns
     labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(
@@ -292,9 +293,9 @@ def _derived(values: ItemLabel, names: Strings, hits: Strings) -> dict[str, str]
 
 
 def by_name(columns: Strings, prefix: str = "", used: Collection[str] = ()) -> dict[str, str]:
-    """The columns by the names of their labels; numbers are named by value, but as the other side has them."""
+    """The columns by the names of their labels; numbers and times by value, but as the other side has them."""
     labels = [name.removeprefix(prefix) for name in columns]
-    for values in (frames.NUMBER, "(?i)^(true|false)$"):
+    for values in (frames.NUMBER, "(?i)^(true|false)$", frames.TIME):
         alike = [label for label in labels if re.match(values, label) and label not in used]
         named = dict(zip(alike, frames.named(alike), strict=True))
         labels = [named.get(label, label) for label in labels]

@@ -28,16 +28,14 @@ type Lines = array[int]
 
 
 def separator_of(data: bytes, usual: str) -> str:
-    """The usual separator, unless the header has none of it, and as many of another one as the row below it."""
+    """The usual separator, unless the row below the header has another number of it, and as many of another one."""
     first = [re.sub(rb'"[^"]*"', b"", row.group()) for row in islice(re.finditer(ROW, data), 2)]
-    others = []
+    fits = []
     for mark in SEPARATORS:
         counts = [line.count(mark.encode()) for line in first]
-        if mark == usual and any(counts[:1]):
-            return usual
         if len(counts) == 2 and counts[0] == counts[1] > 0:
-            others.append(mark)
-    return others[0] if len(others) == 1 else usual
+            fits.append(mark)
+    return fits[0] if len(fits) == 1 else usual
 
 
 def parse(pieces: Iterable[bytes], usual: str, name: str, whole: bool) -> Iterator[tuple[DataFrame, Source]]:
@@ -114,10 +112,11 @@ def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[D
     if separator != ";":
         return frame, source
     made, found = [], []
-    for column in frame:
+    for name in frame.columns:
+        column = frame.get_column(name).alias("cells")  # because polars would read its name as a pattern
         if column.str.contains(",", literal=True).any() and column.str.contains(COMMA_NUMBER).all():
-            found.append(column.name)
+            found.append(name)
             column = column.str.replace(",", ".", literal=True)
-        made.append(column)
+        made.append(column.alias(name))
     note = f"{source.name}: read {shortlist(found)} with decimal commas"
     return DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)

@@ -58,6 +58,8 @@ class TestValues:
         [
             ("t.csv", "item;p;n\na;0,5;1\nb;1;2\n", ("separated by semicolons", "'p' with decimal commas")),
             ("t.csv", '"item";"p";"n"\n"a";"0,5";"1"\n"b";1;2\n', ("semicolons", "'p' with decimal commas")),
+            ("t.csv", "item;^p$;n\na;0,5;1\nb;1;2\n", ("separated by semicolons", "'^p$' with decimal commas")),
+            ("t.csv", "item;p,q;n\na;0.5;1\nb;1;2\n", ("separated by semicolons",)),
             ("t.csv", "item\tp\tn\na\t0.5\t1\nb\t1\t2\n", ("separated by tabs",)),
             ("t.tsv", "item,p,n\na,0.5,1\nb,1,2\n", ("separated by commas",)),
         ],
