@@ -110,7 +110,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if options.fold_correlation is not None and repeated is None:
         estimate = correlated_folds(estimate, options.fold_correlation)
     if gold is not None or scores.labels is not None or (repeated is not None and repeated.what != "annotator"):
-        estimate = replace(estimate, within=_within(complete, plan, influence, gold, order))
+        estimate = replace(estimate, within=variances_within(complete, plan, influence, gold, order))
     if options.these_items:
         part = fixed_part(complete, plan.item_weights, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
@@ -178,7 +178,7 @@ def _infinite(model: str, n: int, n_items: int, which: str) -> str:
     return f"model {model!r} has an infinite score on {n} of {n_items} items{which}: its mean is infinite"
 
 
-def _within(
+def variances_within(
     scores: Scores,
     plan: Design,
     influence: ModelItem | None,

@@ -1,37 +1,35 @@
 """Comparison of models by a metric that is not a mean over items: F1, kappa, ROC area and the like."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import combinations
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.comparison.compare import conclude, need_spread, need_two
-from probtruth.comparison.estimation.design import design_of
+from probtruth.comparison.estimation.design import Design, design_of
 from probtruth.comparison.estimation.estimate import About, Estimate
-from probtruth.comparison.estimation.resampled import Resampled, bundled, estimate_of_metrics, resampled
+from probtruth.comparison.estimation.resampled import Resampled, estimate_of_metrics, resampled
+from probtruth.comparison.estimation.shared_units import of_annotators
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.results.rows import in_own_units
+from probtruth.comparison.sources import of_scores, variances_within
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
-from probtruth.kernels.shapes import ItemLabel, ModelFloats
+from probtruth.kernels.shapes import ModelFloats
 from probtruth.line.compare import points_of
 from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.line.labelled import pairs_of
 from probtruth.scoring.align import AlignedOnHost, align
-from probtruth.scoring.confusion.measures import draw_labels
 from probtruth.scoring.metrics import WeightedMetric, weighted_metric
-from probtruth.types import Comparison
+from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 from probtruth.types.pairs import Pair, Rank, minus
 
 DRAWS = 2500  # of each chain
-LABEL_DRAWS = 100  # Draws of every item's label, from which the labels' share of the variance is told
 FEWEST_EVENTS = 5  # With fewer items on its rarer side a metric is not compared: intervals would cover far too little
 FEW = 15.0  # Degrees of freedom below which a warning says on how few items a difference rests
 FRAGILE = "undefined without one of the items, so that its spread cannot be estimated"
@@ -63,8 +61,10 @@ def compare_metric(
     The metric of each model is a function of the items' weights. With one unit left out at a time (an item, or a
     cluster; within groups, whose shares stay), $r_u = (n - n_u)(\theta - \theta_{-u})$ are the residuals that a mean
     would have, and the margin of every pair is the outer skew-t of these, as in `compare`, with Satterthwaite's
-    degrees of freedom for their kurtosis: few items may carry the whole difference. Soft labels are weights, so that
-    the noise of the labels is in the spread between items, once.
+    degrees of freedom for their kurtosis: few items may carry the whole difference. Of more than 300 units only those
+    that move the metric most are left out; the residuals of the others come from its slopes. Soft labels are weights,
+    so that the noise of the labels is in the spread between items, once. What annotators share is added as in
+    `evaluate`, to first order. Accuracy is a mean over the items: its numbers are those of the zero-one score.
 
     Arguments:
         predictions: the models' probabilities, as `read_predictions` or `Predictions.from_probs` makes them.
@@ -77,8 +77,7 @@ def compare_metric(
             answers with its most probable label (ties share), or by `threshold` as in `expected_confusion`.
         threshold: the probability from which on a model answers with the label, as in `expected_confusion`.
         n_bins: the number of bins of "ece", of equal width.
-        groups, clusters, engine, rope, seed, strict: as in `compare`, `item` and `labels` as in `evaluate`. Of more
-            than 500 units bundles are left out, dealt by the seed.
+        groups, clusters, engine, rope, seed, strict: as in `compare`, `item` and `labels` as in `evaluate`.
         method: the truth method, where `truth` is annotations.
         estimand: as in `infer_truth`.
         evidence: as in `evaluate`.
@@ -88,7 +87,7 @@ def compare_metric(
     Returns: a `Comparison`; `score` is the metric on all items, differences are a minus b. Where a metric is undefined
     for a model, or would be without one of the items, or rests on fewer than five items (that have the label or do not,
     or are answered so), what is not known is null with a `reason`, and P(best) is among the other models. `uncertainty`
-    says which share of the variance comes from the labels, by draws of these.
+    says which share of the variance comes from annotators and from labels.
 
     Errors: `InputError` for fewer than two models or an unusable option; `PosteriorError` for one unit alone, and where
     nothing is known of any model's metric.
@@ -116,46 +115,25 @@ def compare_metric(
     aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan, aligned.audit)
-    within = bundled(plan, options.seed)
-    unit = np.arange(plan.n_items) if within.unit is None else within.unit
-    measured = partial(weighted_metric, unit=unit, metric=metric, label=label, threshold=threshold, n_bins=n_bins)
-    chosen = measured(aligned)
-    sign = -1.0 if chosen.higher_is_better else 1.0
-    worst = -sign if chosen.name == "kappa" else 0.0
-    metrics = resampled(lambda weights: sign * chosen.values(weights), within)
-    unknown = _unknown(metrics, chosen)
-    if None not in unknown:
-        raise PosteriorError(
-            f"got {chosen.words} that is {unknown[0]}, and no model of which more is known, expected a number with a "
-            "spread. Hint: add items, choose another metric, label or threshold, or compare by a scoring rule."
-        )
-    defined = np.flatnonzero([reason is None for reason in unknown])
-    of_defined = replace(metrics, estimate=metrics.estimate[defined], left_out=metrics.left_out[:, defined])
-    names = tuple([aligned.models[row] for row in defined])
-    about = About(
-        models=names,
-        rule=chosen.words,
-        higher_is_better=chosen.higher_is_better,
-        audit=aligned.audit,
-        from_labels=True,
-        of_means=False,
-        range=(min(worst, sign), max(worst, sign)),
-    )
-    order = np.argsort(np.array(names), kind="stable")
-    ones = np.ones((1, within.n_units))
-
-    def under(truth: ItemLabel) -> ModelFloats:
-        return measured(replace(aligned, truth=truth)).values(ones)[0]
-
-    influence = used.influence_on(lambda truth: sign * under(truth)[defined])
-    estimate = estimate_of_metrics(of_defined, within, plan, order, about, influence)
-    drawn = [under(table) for table in label_draws(aligned, options.seed)]
-    values = np.array(drawn)[:, defined[order]] if drawn else None
-    estimate = replace(
-        estimate,
-        within={"labels": partial(label_variance, values)},
-        about=replace(estimate.about, notes=(*used.cautions, *_few(estimate))),
-    )
+    unit = np.arange(plan.n_items) if plan.unit is None else plan.unit
+    chosen = weighted_metric(aligned, unit, metric, label, threshold, n_bins)
+    scores = _linear(aligned, chosen)
+    losses = np.full(len(aligned.models), np.nan)
+    unknown: list[str | None] = [None] * len(losses)
+    if chosen.name == "accuracy":  # which is a mean over the items, as any score is
+        estimate = of_scores(used.behind(scores), plan, options)
+    else:
+        metrics = resampled(chosen.values, chosen.linear, aligned.truth, plan)
+        losses = scores.sign * metrics.estimate
+        unknown = _unknown(metrics, chosen)
+        if None not in unknown:
+            raise PosteriorError(
+                f"got {chosen.words} that is {unknown[0]}, and no model of which more is known, expected a number with "
+                "a spread. Hint: add items, choose another metric, label or threshold, or compare by a scoring rule."
+            )
+        defined = np.flatnonzero([reason is None for reason in unknown])
+        scores = used.behind(scores.part(defined, np.arange(plan.n_items)))
+        estimate = _estimate_of(metrics.of(defined), scores, plan, chosen)
     compared = conclude(estimate, options)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     if chosen.name == "ece":
@@ -167,32 +145,52 @@ def compare_metric(
         estimand=f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}",
     )
     reason_of = dict(zip(aligned.models, unknown, strict=True))
-    return compared if len(defined) == len(unknown) else _with_unknown(compared, reason_of, metrics, about)
+    if not any(unknown):
+        return compared
+    return _with_unknown(compared, reason_of, losses, estimate.about)
 
 
-def label_draws(aligned: AlignedOnHost, seed: int) -> Iterator[Float[np.ndarray, "item label"]]:
-    """Tables of labels as they might be: classes drawn from their probabilities, or votes from the items' shares."""
-    rng, truth = np.random.default_rng(seed), aligned.truth.astype(np.float64)
-    if aligned.estimand == "class":
-        labels = draw_labels(truth, LABEL_DRAWS, rng)
-        for column in labels.T:
-            yield np.eye(truth.shape[1])[column]
-    elif aligned.shares is not None and aligned.n_votes is not None and (aligned.n_votes > 1).all():
-        votes = aligned.n_votes[:, None]
-        for _ in range(LABEL_DRAWS):
-            again = rng.multinomial(aligned.n_votes, truth / truth.sum(1, keepdims=True)) / votes
-            yield truth + (again - truth) * np.sqrt(votes / (votes - 1))
+def _estimate_of(metrics: Resampled, scores: Scores, plan: Design, metric: WeightedMetric) -> Estimate:
+    """The estimate of the models whose metric is defined; `scores` are its first order."""
+    order = np.argsort(np.array(scores.models), kind="stable")
+    worst = -1.0 if metric.name == "kappa" else 0.0
+    ends = np.sort(scores.sign * np.array([worst, 1.0])).tolist()
+    about = About(
+        models=scores.models,
+        rule=metric.words,
+        higher_is_better=metric.higher_is_better,
+        audit=scores.audit,
+        from_labels=True,
+        of_means=False,
+        range=(ends[0], ends[1]),
+    )
+    estimate = estimate_of_metrics(metrics, plan, order, about, scores.influence)
+    estimate = replace(estimate, within=variances_within(scores, plan, scores.influence, None, order))
+    few = _few(estimate)
+    annotations = None if scores.labels is None else scores.labels.named_annotations
+    if annotations is not None:
+        estimate = of_annotators(scores, annotations, order, plan).added_to(estimate)
+    notes = (*scores.cautions, *few, *estimate.about.notes)
+    return replace(estimate, about=replace(estimate.about, notes=notes))
 
 
-def label_variance(drawn: Float[np.ndarray, "draw model"] | None, a: int, b: int) -> float | None:
-    """The labels' part of the variance of a difference, from metrics under drawn labels; None where not known."""
-    if drawn is None:
-        return None
-    difference = drawn[:, a] - drawn[:, b]
-    known = difference[np.isfinite(difference)]
-    if len(known) <= LABEL_DRAWS // 2:
-        return None
-    return float(known.var(ddof=1)) if np.ptp(known) > 0 else 0.0
+def _linear(aligned: AlignedOnHost, metric: WeightedMetric) -> Scores:
+    """The metric as scores of the items, to first order, with all that labels and annotators leave unsure of it."""
+    known = Scores((metric.linear * aligned.truth).sum(-1), aligned.models, aligned.items, metric.words)
+    known = replace(known, higher_is_better=metric.higher_is_better, audit=aligned.audit)
+    labels = LabelsBehind(
+        label_losses=known.sign * metric.linear,
+        truth=aligned.truth,
+        estimand=aligned.estimand,
+        shares=aligned.shares,
+        n_votes=aligned.n_votes,
+        log_probs=aligned.log_probs,
+        annotations=aligned.annotations,
+    )
+    facts = RuleFacts(range=(-1.0, 0.0) if metric.name == "accuracy" else None)
+    return replace(
+        known, labels=labels, known=facts, item_rows=aligned.item_rows, item_order=aligned.item_rows is not None
+    )
 
 
 def _few(estimate: Estimate) -> list[str]:
@@ -219,11 +217,10 @@ def _unknown(metrics: Resampled, metric: WeightedMetric) -> list[str | None]:
 
 
 def _with_unknown(
-    compared: Comparison, reason_of: Mapping[str, str | None], metrics: Resampled, about: About
+    compared: Comparison, reason_of: Mapping[str, str | None], losses: ModelFloats, about: About
 ) -> Comparison:
     """The comparison with rows for the models whose metric is not known, or not its spread, and the reasons."""
-    losses = metrics.estimate.tolist()
-    loss_of = {model: loss for model, loss in zip(reason_of, losses, strict=True) if np.isfinite(loss)}
+    loss_of = {model: loss for model, loss in zip(reason_of, losses.tolist(), strict=True) if np.isfinite(loss)}
     notes = {}
     ranks = list(compared.ranks)
     for name, reason in sorted(reason_of.items()):

@@ -1,6 +1,5 @@
 """The true class of each item from two kinds of evidence: its annotators, and the forecasts that are to be judged."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ from jaxtyping import Float
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
-from probtruth.kernels.shapes import ItemLabel, ModelFloats, ModelItem, ModelItemLabel
+from probtruth.kernels.shapes import ItemLabel, ModelItem, ModelItemLabel
 from probtruth.scoring.align import Aligned
 from probtruth.scoring.log_pool import Features, LogPool, covariances, features_of, fit_log_pool, pooled, posterior
 from probtruth.scoring.score import score_aligned
@@ -18,7 +17,6 @@ from probtruth.truth.fit import INDEPENDENT, class_draws
 from probtruth.types import Scores, Truth
 from probtruth.types.arguments import ClassEvidence
 
-STEP = 1e-5  # Of a weight, to see how a metric moves with it
 LEANING = (
     "the less sure model looks better against them, and in eight of nine simulation settings intervals held the true "
     "difference in no data set (docs/validity.md)"
@@ -52,17 +50,8 @@ class PoolView:
         # a mean over the items that a model has stands for all
         share = 1 - np.isnan(label_values[..., 0]).mean(1)
         moved = covariances(self.probs, losses, self.features) / share[:, None]
-        return self.through_weights(moved)
-
-    def through_weights(self, moved: Float[np.ndarray, "model feature"]) -> ModelItem:
-        """What each item moves numbers by, times the items, where a unit of each weight moves them by so much."""
         effect: np.ndarray = (self.slopes @ np.linalg.solve(self.pool.precision, moved.T)).T
         return effect - effect.mean(1, keepdims=True)
-
-    def directions(self) -> Features:
-        """How the truth moves with each of the weights."""
-        mean = (self.probs * self.features).sum(-1, keepdims=True)
-        return np.asarray(self.probs * (self.features - mean))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,30 +69,18 @@ class Evidence:
 
     def scores(self, rule: object, floor: object) -> Scores:
         """The scores of the predictions against the truth."""
-        scores = score_aligned(self.aligned, rule, floor)
-        behind = scores.labels
-        if behind is None:  # of a distance to vote shares
+        return self.behind(score_aligned(self.aligned, rule, floor))
+
+    def behind(self, scores: Scores) -> Scores:
+        """The scores with what fitted weights move them by, and what the evidence leaves out."""
+        labels = scores.labels
+        if labels is None:  # of a distance to vote shares
             return scores
         influence = None
         if self.views:
-            losses = to_host(behind.losses)
+            losses = to_host(labels.losses)
             influence = np.mean([view.influence(losses) for view in self.views], axis=0)
         return replace(scores, influence=influence, cautions=self.cautions)
-
-    def influence_on(self, metric: Callable[[ItemLabel], ModelFloats]) -> ModelItem | None:
-        """What each item, through fitted weights, moves a metric of the truth by, times the number of items."""
-        if not self.views:
-            return None
-        truth = to_host(self.aligned.truth)
-        parts = []
-        for view in self.views:
-            slopes = []
-            for direction in view.directions():
-                above = metric(truth + STEP * direction)
-                below = metric(truth - STEP * direction)
-                slopes.append((above - below) / (2 * STEP))
-            parts.append(view.through_weights(len(truth) * np.stack(slopes, axis=1)))
-        return np.asarray(np.mean(parts, axis=0))
 
 
 def on_evidence(truth: Truth, aligned: Aligned, evidence: str, seed: int) -> Evidence:

@@ -9,12 +9,13 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.kernels.shapes import ItemInts, ModelFloats, ModelItemLabel
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel, ModelFloats, ModelItemLabel
 from probtruth.scoring.align import AlignedOnHost
 from probtruth.scoring.calibration.events import bins_of, events
 from probtruth.scoring.confusion.curves import RATES, chosen_labels, ranking, ranks_of
 from probtruth.scoring.confusion.expected import response_probs
-from probtruth.scoring.confusion.measures import Measure, cohens_kappa, measure, measure_names, ratio
+from probtruth.scoring.confusion.measures import Measure, cohens_kappa, measure, measure_names
 from probtruth.types.arguments import MetricName, RuleName
 
 Weights = Float[np.ndarray, "draw unit"]
@@ -31,12 +32,17 @@ ONE_LABEL = {
 }  # The metrics of one label, and when they are undefined
 NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
 RULES = get_args(RuleName.__value__)
+STEP = 1e-5  # Of a label's largest total, to see how a metric moves with it
 NEVER = {"kappa": "labels and answers are all the same"}
 
 
 @dataclass(frozen=True, eq=False)
 class WeightedMetric:
-    """A metric of every model under weights of the units; NaN where it is undefined."""
+    """A metric of every model under weights of the units; NaN where it is undefined.
+
+    `linear` is what an item adds if it has a label, to first order: the metric plus its slope by the weight of such an
+    item, times the number of items. Its mean over the items and the truth is the metric.
+    """
 
     name: str
     label: str | None
@@ -45,6 +51,7 @@ class WeightedMetric:
     undefined: str
     events: ModelFloats
     values: ValuesOf
+    linear: ModelItemLabel
 
 
 def weighted_metric(
@@ -75,16 +82,17 @@ def weighted_metric(
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
         answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
-        values = _from_answers(name, label_name, aligned, answers, unit)
+        values, linear = _from_answers(name, label_name, aligned, answers, unit)
         if name != "recall":
             totals = truth.sum(0)
             counted = [np.stack([totals, answer.sum(0)]) for answer in answers]
     elif name == "ece":
-        values = _by_units(_gaps(aligned, truth, n_bins), unit, _calibration_error)
+        gaps, linear = _gaps(aligned, truth, n_bins)
+        values = _by_units(gaps, unit, _calibration_error)
     else:
-        values = _area(name, aligned, position, unit)
+        values, linear = _area(name, aligned, position, unit)
     events = np.array([_rarer(name, totals, position) for totals in counted])
-    return WeightedMetric(name, label_name, words, name != "ece", undefined, events, values)
+    return WeightedMetric(name, label_name, words, name != "ece", undefined, events, values, linear)
 
 
 def _check_options(name: str, label: object, threshold: object, labels: Sequence[str]) -> None:
@@ -107,7 +115,7 @@ def _from_answers(
     aligned: AlignedOnHost,
     answers: ModelItemLabel,
     unit: ItemInts,
-) -> ValuesOf:
+) -> tuple[ValuesOf, ModelItemLabel]:
     """A metric of the table of labels and answers, from its diagonal and its two margins."""
     right = aligned.truth * answers
     of_label = np.broadcast_to(aligned.truth, answers.shape)
@@ -122,10 +130,29 @@ def _from_answers(
             return cohens_kappa(right, of_label, of_response)
         return measure(right, of_label, of_response)[..., column]
 
-    return _by_units(cells.swapaxes(0, 1), unit, of_totals)
+    by_units = _by_units(cells.swapaxes(0, 1), unit, of_totals)
+    if name == "accuracy":
+        return by_units, answers
+    every = cells.sum(1)
+    of_right, of_truth, of_answer = np.moveaxis(_slopes(of_totals, every), 1, 0)[:, :, None]  # model, 1, label
+    slope = of_right * answers + of_truth + (of_answer * answers).sum(-1, keepdims=True)
+    (metric,) = of_totals(every[None])
+    return by_units, metric[:, None, None] + len(unit) * slope
 
 
-def _area(name: str, aligned: AlignedOnHost, position: int, unit: ItemInts) -> ValuesOf:
+def _slopes(of_totals: Callable[[CellTotals], Values], totals: Float[np.ndarray, "model part label"]) -> np.ndarray:
+    """How a metric of totals moves with each of them; 0 for labels that no item has and no model answers."""
+    step = STEP * totals.max(1)
+    slopes = np.zeros_like(totals)
+    for part, label in np.ndindex(totals.shape[1:]):
+        moved = np.zeros_like(totals)
+        moved[:, part, label] = step[:, label]
+        above, below = of_totals(np.stack([totals + moved, totals - moved]))
+        slopes[:, part, label] = ratio(above - below, 2 * step[:, label])
+    return slopes
+
+
+def _area(name: str, aligned: AlignedOnHost, position: int, unit: ItemInts) -> tuple[ValuesOf, ModelItemLabel]:
     """The area under the curve of one label against the rest."""
     rates = RATES["roc" if name == "roc-auc" else "precision-recall"]
     orders = [ranks_of(ranking(logs, position)[0]) for logs in aligned.log_probs]
@@ -143,7 +170,45 @@ def _area(name: str, aligned: AlignedOnHost, position: int, unit: ItemInts) -> V
             areas.append(area)
         return np.stack(areas, axis=1)
 
-    return values
+    of_items = _roc_items if name == "roc-auc" else _precision_items
+    linear = np.empty((len(orders), *aligned.truth.shape))
+    for row, (ranked, last) in zip(linear, orders, strict=True):
+        events = aligned.truth[ranked, position]
+        step = np.cumsum(last) - last  # of the curve, at which an item enters
+        as_event, as_other = of_items(events, step)
+        row[ranked] = as_other[:, None]
+        row[ranked, position] = as_event
+    return values, linear
+
+
+def _roc_items(events: ItemFloats, step: ItemInts) -> tuple[ItemFloats, ItemFloats]:
+    """What an item of each step adds to the area under the ROC curve, as an event and as another; see `linear`."""
+    of_events = np.bincount(step, events)
+    of_others = np.bincount(step, 1 - events)
+    n_events = of_events.sum()
+    n_others = of_others.sum()
+    above = np.cumsum(of_events) - of_events / 2
+    below = n_others - np.cumsum(of_others) + of_others / 2
+    area = ratio(of_events @ below, n_events * n_others, np.nan)
+    as_event = ratio(below, n_others) - area
+    as_other = ratio(above, n_events) - area
+    n_items = len(step)
+    return area + ratio(n_items * as_event, n_events)[step], area + ratio(n_items * as_other, n_others)[step]
+
+
+def _precision_items(events: ItemFloats, step: ItemInts) -> tuple[ItemFloats, ItemFloats]:
+    """The same of average precision."""
+    of_events = np.bincount(step, events)
+    hits = np.cumsum(of_events)
+    taken = np.cumsum(np.bincount(step))
+    precision = hits / taken
+    n_events = hits[-1]
+    area = ratio(of_events @ precision, n_events, np.nan)
+    from_here = np.cumsum((of_events / taken)[::-1])[::-1]
+    lost = np.cumsum((of_events * precision / taken)[::-1])[::-1]
+    as_event = precision + from_here - lost - area
+    n_items = len(step)
+    return area + ratio(n_items * as_event, n_events)[step], area - ratio(n_items * lost, n_events)[step]
 
 
 def _rarer(name: str, totals: Float[np.ndarray, "*side label"], position: int) -> float:
@@ -175,17 +240,23 @@ def _by_units(cells: np.ndarray, unit: ItemInts, finish: Callable[[np.ndarray], 
 def _calibration_error(sums: Float[np.ndarray, "draw model column"]) -> Values:
     gaps = np.abs(sums[..., :-1])
     n_items = sums[..., -1]
-    return ratio(gaps.sum(-1), n_items)
+    return np.asarray(ratio(gaps.sum(-1), n_items, np.nan))
 
 
-def _gaps(aligned: AlignedOnHost, truth: np.ndarray, n_bins: int) -> Float[np.ndarray, "item model column"]:
+def _gaps(
+    aligned: AlignedOnHost, truth: ItemLabel, n_bins: int
+) -> tuple[Float[np.ndarray, "item model column"], ModelItemLabel]:
     """Of each item outcome minus forecast of its most probable label, in the column of its bin; 1 in the last one."""
     n_items = len(truth)
     items = np.arange(n_items)
     table = np.zeros((n_items, len(aligned.models), n_bins + 1))
     table[..., n_bins] = 1
+    linear = response_probs(aligned.log_probs, "argmax")
     for model, logs in enumerate(aligned.log_probs):
         ((_, forecasts, outcomes),) = events(logs, truth, aligned.labels, "top-label")
         bins = bins_of(forecasts, n_bins, logs.dtype)
         table[items, model, bins] = outcomes - forecasts
-    return table
+        gap = table[:, model].sum(0)
+        linear[model] -= forecasts[:, None]
+        linear[model] *= np.sign(gap)[bins, None]
+    return table, linear

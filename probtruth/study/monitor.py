@@ -86,7 +86,10 @@ def monitor(
     earlier = read_monitor(earlier) if isinstance(earlier, str | Path) else earlier
     if batch is None:
         return check.instance(earlier, Monitor, "monitor")
+    shared_labels = False
     if isinstance(batch, Scores):
+        annotated = batch.labels is not None and batch.labels.named_annotations is not None
+        shared_labels = annotated or batch.influence is not None
         higher_is_better = batch.higher_is_better if higher_is_better is None else higher_is_better
         of_rule = batch.known.range
         if earlier is None and method is None and bounds is None and of_rule is not None:
@@ -126,6 +129,7 @@ def monitor(
     items = frames.names(table, item, source, "item").to_list()
     scores = frame_numbers.numbers(table, score, source, "score").tolist()
     clusters = [None] * len(items) if cluster is None else frames.names(table, cluster, source, "cluster").to_list()
+    watch = replace(watch, shared_labels=watch.shared_labels or shared_labels)
     fed = _fed(watch, zip(items, models.to_list(), scores, clusters, strict=True), source)
     return replace(fed, closed=True) if close and fed.clusters is not None else fed
 

@@ -37,6 +37,7 @@ class Monitor(Brief):
     """What is known so far about the mean difference of two models, valid at any time, however often you look.
 
     Differences are a minus b in units of the score. `bounds` are those of a score, None if the method is `asymptotic`.
+    `shared_labels` says that annotators of many items, or a fit to them, stand behind the scores.
     `skipped` counts the items of the last batch that were already known, `waiting` those that only one model has.
     """
 
@@ -51,6 +52,7 @@ class Monitor(Brief):
     items: Sequence[str] = ()
     clusters: Sequence[str] | None = None
     closed: bool = False
+    shared_labels: bool = False
     skipped: int = 0
     waiting: int = 0
 
@@ -179,6 +181,11 @@ class Monitor(Brief):
             messages.append(
                 f"differences that follow each other are alike (rank correlation {correlation:.2f}): units are not "
                 f"independent and {more}; say what they share by clusters (command line: --cluster)"
+            )
+        if self.shared_labels:
+            messages.append(
+                "the same annotators, or a fit to them, stand behind the labels of all items: this is the answer "
+                "against these labels, and what new annotators would say is less sure; compare counts that"
             )
         low, high = self.interval
         if low > high:

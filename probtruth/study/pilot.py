@@ -132,7 +132,7 @@ def scores_of(
     else:
         comparison = None
     if not isinstance(scores, Scores):
-        got = type(value).__name__ if comparison is None else "a comparison of sums or of votes"
+        got = type(value).__name__ if comparison is None else "a comparison of sums, of votes or of a metric"
         hint = "Give what score or compare of Scores returned."
         raise InputError(got, "Scores, a Comparison or a Result", hint)
     models = scores.models

@@ -187,7 +187,10 @@ def test_accuracy_as_a_metric_is_as_unsure_as_the_zero_one_score(options):
     assert ours.difference == pytest.approx(-theirs.difference)
     assert found.model_free[0]["t"] == pytest.approx(-result.comparison.model_free[0]["t"], rel=1e-6)
     width = theirs.high - theirs.low
-    assert ours.high - ours.low >= width  # by degrees of freedom
+    assert ours.high - ours.low == pytest.approx(width, rel=1e-9)
+    # with classes of like frequency kappa is accuracy beyond chance, over its range
+    (kappa,) = pt.compare_metric(models, truth, "kappa", **options).pairs
+    assert (kappa.high - kappa.low) * (1 - 1 / LABELS) == pytest.approx(width, rel=0.1)
     (plain,) = pt.compare(
         replace(result.scores, influence=None), clusters=options.get("clusters"), engine="exact"
     ).pairs

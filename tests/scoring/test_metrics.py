@@ -91,6 +91,23 @@ def test_an_item_without_weight_is_as_if_it_were_not_there():
         assert values(metric, weights) == pytest.approx(alone, rel=1e-9)
 
 
+@pytest.mark.parametrize("metric", get_args(MetricName.__value__))
+def test_to_first_order_an_item_adds_what_the_metric_gains_by_a_little_of_it(metric):
+    soft = RNG.dirichlet([0.5, 0.5], N)
+    data = aligned(truth=soft)
+    chosen = weighted_metric(data, np.arange(N), metric)
+    (whole,) = chosen.values(np.ones((1, N)))
+    assert (chosen.linear * soft).sum(-1).mean(-1) == pytest.approx(whole, abs=1e-8)
+    little = 1e-5
+    weights = np.append(np.ones(N), [0.0])
+    for item, label in ((0, 0), (0, 1), (17, 1)):
+        longer = aligned(np.column_stack([PROBS, PROBS[:, item]]), np.vstack([soft, np.eye(2)[label]]))
+        values_of = weighted_metric(longer, np.arange(N + 1), metric).values
+        without, more = values_of(np.stack([weights, weights + np.append(np.zeros(N), [little])]))
+        wanted = whole + N * (more - without) / little
+        assert chosen.linear[:, item, label] == pytest.approx(wanted, abs=1e-4)
+
+
 def test_undefined_is_unknown_and_never_0():
     never, nobody = aligned(truth=np.zeros(N, int)), np.full((2, N), 0.1)
     ones = np.ones((1, N))

@@ -33,6 +33,7 @@ from probtruth.types.arguments import MetricName
 
 RUNS, SIZES = 1, {50: 40, 200: 16, 1000: 6}
 RATES, POPULATION, BOOTSTRAPS, SHARPNESS = (0.5, 0.1, 0.03), 200_000, 300, 1.6
+METRICS = [metric for metric in get_args(MetricName.__value__) if metric != "accuracy"]
 MOSTLY = 0.8  # Where more data sets than this have no answer, the table has none either
 WORLDS = tuple(product((False, True), (False, True)))  # Labels are noisy; the models are equally good
 
@@ -77,11 +78,11 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
-    found = engine.resampled(chosen.values, within)
+    found = engine.resampled(chosen.values, chosen.linear, aligned.on_host().truth, within)
     if not found.defined.all():
         return None
     about = About(rule=metric, higher_is_better=True, models=("a", "b"))
-    ours = margins(engine.estimate_of_metrics(found, within, within, np.arange(2), about))[2]
+    ours = margins(engine.estimate_of_metrics(found, within, np.arange(2), about))[2]
     if ours.scale == 0:
         return None
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
@@ -111,5 +112,5 @@ def row(metric: str, n: int, rate: float, runs: int) -> tuple[object, ...]:
 
 def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
     yield "metrics", ("metric", "items", "rate", "bootstrap", "jackknife t", "ours", "width", "unknown")
-    for (n, sets), metric, rate in product(SIZES.items(), get_args(MetricName.__value__), RATES):
+    for (n, sets), metric, rate in product(SIZES.items(), METRICS, RATES):
         yield "metrics", row(metric, n, rate, sets * runs)

@@ -111,6 +111,19 @@ def test_scores_know_the_bounds_of_their_rule_and_their_clusters():
     assert watch.differences == (values[2] - values[0]).tolist()
 
 
+def test_labels_of_annotators_who_label_many_items_are_said(tmp_path):
+    """`compare` counts what annotators share; the monitor left it out without a word."""
+    votes = {"item": np.repeat(np.arange(40), 3), "annotator": np.tile(list("uvw"), 40), "label": [0, 1, 1] * 40}
+    truth = pt.infer_truth(pt.Annotations.from_long(votes), "vote-share")
+    scores = pt.score({"a": [[0.4, 0.6]] * 40, "b": [[0.2, 0.8]] * 40}, truth, "brier")
+    watch = pt.monitor(scores)
+    assert any("against these labels" in said for said in watch.warnings)
+    watch.save(tmp_path / "state.json")
+    assert pt.monitor(earlier=tmp_path / "state.json").warnings == watch.warnings
+    certain = pt.score({"a": [[0.4, 0.6]] * 40, "b": [[0.2, 0.8]] * 40}, pt.Truth.from_labels([0, 1] * 20, 2), "brier")
+    assert not any("against these labels" in said for said in pt.monitor(certain).warnings)
+
+
 def test_a_cluster_counts_when_it_is_complete():
     rows = table(7, clusters=[0, 0, 0, 1, 1, 2, 2])
     watch = monitor(rows, bounds=(0, 1), cluster="cluster", largest_cluster=3)

@@ -1,7 +1,8 @@
 """Numbers that are not means of one number an item: what they are under other weights of the items.
 
 The numbers are functions of the weights of the units (clusters or items). Leaving out one unit at a time gives the
-moments that a mean has from its residuals, so that all that follows from these follows here too.
+moments that a mean has from its residuals, so that all that follows from these follows here too. Of many units those
+that can move the numbers most are left out; the others are told from the slopes, which is the same to first order.
 """
 
 from collections.abc import Callable
@@ -13,9 +14,9 @@ from jaxtyping import Bool, Float
 from probtruth.comparison.estimation.design import Design, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import FiniteInts, ModelFloats, ModelItem
+from probtruth.kernels.shapes import FiniteInts, ItemLabel, ModelFloats, ModelItem, ModelItemLabel, ModelUnit
 
-MOST_UNITS = 500  # More units than this are dealt into so many bundles, which are left out as wholes
+MOST_UNITS = 300  # Units that are left out, of each kind
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
 ROUNDING = 1e-13  # What leaving out a unit moves, relative to the largest number, if this is all, is rounding
 LEAST_DF = 1.0  # The fewest degrees of freedom that residuals show
@@ -25,98 +26,86 @@ Values = Callable[[Float[np.ndarray, "draw unit"]], Float[np.ndarray, "draw mode
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """The models' numbers, and those without each unit in turn."""
+    """The models' numbers, the residuals that a mean would have, and whose number is defined without any one unit."""
 
     estimate: ModelFloats
-    left_out: Float[np.ndarray, "unit model"]
+    residual: ModelUnit
+    defined: Bool[np.ndarray, " model"]
 
-    @property
-    def defined(self) -> Bool[np.ndarray, " model"]:
-        """Whose number is defined with all units and without any one of them."""
-        return np.isfinite(self.estimate) & np.isfinite(self.left_out).all(0)
-
-
-def bundled(plan: Design, seed: int) -> Design:
-    """Its units, or where they are too many as many bundles of them as can be left out, dealt at random by the seed."""
-    n_units = plan.n_units
-    if n_units <= MOST_UNITS:
-        return plan
-    of_unit = plan.of_unit()
-    dealt = np.random.default_rng(seed).permutation(n_units)
-    dealt = dealt[np.argsort(of_unit[dealt], kind="stable")]
-    size = -(-n_units // MOST_UNITS)
-    bundle = np.empty(n_units, np.int64)
-    start = 0
-    n_bundles = 0
-    for count in plan.group_units.tolist():
-        units = dealt[start : start + count]
-        bundles_of_group = max(count // size, min(count, 2))
-        bundle[units] = n_bundles + np.arange(count) % bundles_of_group
-        start += count
-        n_bundles += bundles_of_group
-    if plan.unit is not None:
-        bundle = bundle[plan.unit]
-    return Design.of(plan.of_item(), bundle)
+    def of(self, models: FiniteInts) -> "Resampled":
+        return Resampled(self.estimate[models], self.residual[models], self.defined[models])
 
 
-def resampled(values: Values, plan: Design) -> Resampled:
-    """The numbers, and those with each unit left out, whose weight the others of its group take."""
+def resampled(values: Values, linear: ModelItemLabel, truth: ItemLabel, plan: Design) -> Resampled:
+    """The residuals of each unit, whose weight the others of its group take: r = (n_g - n_u) (x - x_(-u)) n / n_g.
+
+    `linear` is what each item adds to the numbers if it has a label, to first order; its mean under the truth is x.
+    """
+    unit = np.arange(plan.n_items) if plan.unit is None else plan.unit
     group = plan.of_unit()
+    estimate = values(np.ones((1, plan.n_units)))[0]
+    apart = linear - estimate[:, None, None]
+    slope = totals((apart * truth).sum(-1), unit, plan.n_units)
+    mean = plan.group_totals(slope) / plan.group_sizes
+    residual = slope - plan.unit_sizes * mean[:, group]
+    # an item moves the numbers so far, or could with another label; of those that are alike all are left out, or none
+    reach = np.abs(apart)
+    chosen = np.zeros(plan.n_units, bool)
+    for of_items in ((reach * truth).sum(-1), reach.max(-1)):
+        size = totals(np.nan_to_num(of_items), unit, plan.n_units).max(0)
+        chosen |= size > (np.sort(size)[-MOST_UNITS - 1] if plan.n_units > MOST_UNITS else -1.0)
+    out = np.flatnonzero(chosen)
     items = plan.group_sizes[group]
     rest = items - plan.unit_sizes
-    stays = rest == 0  # the only unit of its group
     more = items / np.maximum(rest, 1)
+    defined = np.isfinite(estimate)
     step = max(1, CELLS // plan.n_items)
-    left_out = []
-    for out in np.array_split(np.arange(plan.n_units), range(step, plan.n_units, step)):
-        weights = np.where(group == group[out, None], more[out, None], 1.0)
-        weights[np.arange(len(out)), out] = stays[out]
-        left_out.append(values(weights))
-    every_unit = np.ones((1, plan.n_units))
-    return Resampled(values(every_unit)[0], np.concatenate(left_out))
+    for some in np.split(out, range(step, len(out), step)):
+        weights = np.where(group == group[some, None], more[some, None], 1.0)
+        weights[np.arange(len(some)), some] = rest[some] == 0  # the only unit of its group stays
+        left_out = values(weights)
+        defined = defined & np.isfinite(left_out).all(0)
+        shift = estimate - left_out
+        share = plan.group_sizes[group[some]] / plan.n_items
+        residual[:, some] = shift.T * rest[some] / share
+    return Resampled(estimate, residual, defined)
 
 
 def estimate_of_metrics(
     metrics: Resampled,
-    within: Design,
     plan: Design,
     order: FiniteInts,
     about: About,
     influence: ModelItem | None = None,
 ) -> Estimate:
-    """The estimate, in one column; `within` is the design whose units were left out.
+    """The estimate, in one column: the variance is that of a mean with these residuals.
 
-    `influence` is what each item moves the numbers by through weights that were fitted on all, times the items.
-
-    The variance is that of a mean whose units have the residuals r = (n_g - n_u) (theta - theta_(-u)) n / n_g.
+    `influence` is what each item moves the losses by through weights that were fitted on all, times the items.
     """
-    of_models = metrics.estimate[order]
-    rounding = ROUNDING * np.abs(of_models).max(initial=0.0)
+    of_models = about.sign * metrics.estimate[order]
     estimate = rows_from_models(of_models)[:, None]
-    shift = estimate - rows_from_models(metrics.left_out.T[order])  # row, unit
-    shift[np.abs(shift) <= rounding] = 0.0
-    group = within.of_unit()
-    share = within.group_sizes / within.n_items
-    rest = within.group_sizes[group] - within.unit_sizes
-    residual = shift * rest / share[group]
+    residual = about.sign * rows_from_models(metrics.residual[order])  # row, unit
+    residual[np.abs(residual) <= ROUNDING * plan.n_items * np.abs(of_models).max(initial=0.0)] = 0.0
     if influence is not None:
-        unit = np.arange(within.n_items) if within.unit is None else within.unit
-        residual += rows_from_models(totals(influence[order], unit, within.n_units))
-    mean = within.group_totals(residual) / within.group_units
+        unit = np.arange(plan.n_items) if plan.unit is None else plan.unit
+        residual += rows_from_models(totals(influence[order], unit, plan.n_units))
+    group = plan.of_unit()
+    share = plan.group_sizes / plan.n_items
+    mean = plan.group_totals(residual) / plan.group_units
     residual -= mean[:, group]
-    square = residual**2 * within.leverage
+    square = residual**2 * plan.leverage
     part = part_of(
-        within.group_totals(square),
-        within.group_totals(square * residual),
-        within.group_units,
-        within.group_sizes,
-        within.df,
+        plan.group_totals(square),
+        plan.group_totals(square * residual),
+        plan.group_units,
+        plan.group_sizes,
+        plan.df,
     )
     by_group = Estimate(
         names=tuple(about.models[row] for row in order),
-        mean=np.repeat(estimate, within.n_groups, axis=1),
+        mean=np.repeat(estimate, plan.n_groups, axis=1),
         parts={"items": part},
-        design=replace(within, weights=share),
+        design=replace(plan, weights=share),
         about=about,
     )
     over_groups = by_group.over_groups()
@@ -127,5 +116,5 @@ def estimate_of_metrics(
     excess = of_squares - squared_total / len(group)
     df = ratio(2 * squared_total, excess, items.df)
     parts = {"items": replace(items, df=np.clip(df, LEAST_DF, items.df))}
-    about = replace(about, means=metrics.estimate)
-    return replace(over_groups, mean=estimate, parts=parts, design=plan, about=about, n_units=within.n_units)
+    about = replace(about, means=about.sign * metrics.estimate)
+    return replace(over_groups, mean=estimate, parts=parts, design=plan, about=about, n_units=plan.n_units)
