@@ -188,7 +188,7 @@ def variances_within(
     """What of the items' part labels, replicates or the answers that experts did not give make up."""
     if gold is not None:
         return {"labels": lambda a, b: gold.variance(int(order[a]), int(order[b]))}
-    if _all_single(scores):  # what labels have of the variance cannot be told
+    if all_single(scores):  # what labels have of the variance cannot be told
         return {"labels": lambda a, b: None}
     weights = plan.item_weights
 
@@ -207,7 +207,7 @@ def variances_within(
     return {"replicates" if scores.labels is None else "labels": variance_of}
 
 
-def _all_single(scores: Scores) -> bool:
+def all_single(scores: Scores) -> bool:
     """Whether every label is an opinion of which there is no second."""
     behind = scores.labels
     if behind is None or behind.estimand == "class" or behind.n_votes is None:
@@ -232,7 +232,7 @@ def _about(scores: Scores, values: ModelItem, gold: Rectified | None, options: O
     if behind is not None:
         if options.these_items and behind.n_votes is not None and (behind.n_votes == 1).any():
             notes.append(SINGLE_VOTES)
-        if not options.these_items and _all_single(scores):
+        if not options.these_items and all_single(scores):
             notes.append(NO_SECOND_VOTE)
         outcomes = _outcomes(behind, options.seed)
     # what experts correct is a stand-in, however fitted, and its entropy is not that of the answers

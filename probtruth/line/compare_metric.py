@@ -13,7 +13,7 @@ from probtruth.comparison.estimation.resampled import Resampled, estimate_of_met
 from probtruth.comparison.estimation.shared_units import of_annotators
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.results.rows import in_own_units
-from probtruth.comparison.sources import of_scores, variances_within
+from probtruth.comparison.sources import NO_SECOND_VOTE, all_single, of_scores, variances_within
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
@@ -166,12 +166,13 @@ def _estimate_of(metrics: Resampled, scores: Scores, plan: Design, metric: Weigh
     )
     estimate = estimate_of_metrics(metrics, plan, order, about, scores.influence)
     estimate = replace(estimate, within=variances_within(scores, plan, scores.influence, None, order))
-    few = _few(estimate)
+    notes = [*scores.cautions, *_few(estimate)]
+    if all_single(scores):
+        notes.append(NO_SECOND_VOTE)
     annotations = None if scores.labels is None else scores.labels.named_annotations
     if annotations is not None:
         estimate = of_annotators(scores, annotations, order, plan).added_to(estimate)
-    notes = (*scores.cautions, *few, *estimate.about.notes)
-    return replace(estimate, about=replace(estimate.about, notes=notes))
+    return replace(estimate, about=replace(estimate.about, notes=(*notes, *estimate.about.notes)))
 
 
 def _linear(aligned: AlignedOnHost, metric: WeightedMetric) -> Scores:

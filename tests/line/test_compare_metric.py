@@ -125,6 +125,13 @@ def test_new_annotators_are_covered(name):
     assert covered >= 0.9 * runs
 
 
+def test_one_vote_an_item_is_said():
+    single = {name: column[::4] for name, column in VOTES.items()}
+    one, other = [pt.compare_metric(TABLES, single, name, engine="exact").warnings for name in ("accuracy", "kappa")]
+    assert any("one vote an item" in said for said in one)
+    assert any("one vote an item" in said for said in other)
+
+
 def test_the_labels_part_is_that_of_labels_drawn_again():
     probs = np.clip(PROBS["a"] + 0.2 * RNG.normal(size=N), 0.05, 0.95)
     truth = np.stack([1 - probs, probs], 1)

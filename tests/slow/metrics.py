@@ -81,7 +81,7 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     found = engine.resampled(chosen.values, chosen.linear, aligned.on_host().truth, within)
     if not found.defined.all():
         return None
-    about = About(rule=metric, higher_is_better=True, models=("a", "b"))
+    about = About(rule=metric, higher_is_better=False, models=("a", "b"))  # differences in the sign of the metric
     ours = margins(engine.estimate_of_metrics(found, within, np.arange(2), about))[2]
     if ours.scale == 0:
         return None
