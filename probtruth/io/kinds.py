@@ -335,7 +335,7 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     # beside scores, truth values are facts about a model
     numeric = [name for name in numeric if not of_truth_values(frame, name)] or numeric
     numeric = [name for name in numeric if FACT.search(name) is None]
-    means = [name for name in numeric if _is_mean(frame, name, numeric)]
+    means = _means(frame, numeric)
     items = [name for name in numeric if name not in means]
     if len(items) < 2:
         raise InputError(
@@ -352,16 +352,21 @@ def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     return Board(rows, tuple(items), True, tuple(notes))
 
 
-def _is_mean(frame: DataFrame, name: str, numeric: Strings) -> bool:
-    """Whether a column is the mean of the others: by its name, up to two decimals by a part of it, else exactly."""
-    if re.sub("[^a-z]", "", name.lower()) in AVERAGES:
-        return True
-    values = numbers_in(frame, [name, *(other for other in numeric if other != name)])
-    if values is None or values.shape[1] < 3:
-        return False
-    said = any(word in name.lower() for word in AVERAGES)
-    off = np.abs(values[:, 1:].mean(1) - values[:, 0])
-    return bool((off <= (0.0051 if said else 1e-9)).all())
+def _means(frame: DataFrame, numeric: Strings) -> list[str]:
+    """Columns that are the mean of the others: by their names, up to two decimals by a part of them, else exactly."""
+    values = numbers_in(frame, numeric)
+    sums = None if values is None or len(numeric) < 3 else values.sum(1)
+    means = []
+    for at, name in enumerate(numeric):
+        mean = re.sub("[^a-z]", "", name.lower()) in AVERAGES
+        if not mean and values is not None and sums is not None:
+            own = values[:, at]
+            said = any(word in name.lower() for word in AVERAGES)
+            off = np.abs((sums - own) / (len(numeric) - 1) - own)
+            mean = bool((off <= (0.0051 if said else 1e-9)).all())
+        if mean:
+            means.append(name)
+    return means
 
 
 def _refuse_wide(table: Table, how: ScoreReading) -> None:

@@ -288,9 +288,10 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     frame, source = table.with_items(kind.rows).whole
     check_wide(frame, source, {of_rows: kind.rows, **others}, kind.columns, of_columns)
     parts = []
+    rows = DataFrame([frame.get_column(name) for name in {kind.rows, *others.values()}])
     for name in kind.columns:
         cells = frame.get_column(name).alias(VALUE)
-        parts.append((frame.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
+        parts.append((rows.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
     columns = {of_rows: kind.rows, of_columns: NAME} | others
     return _made(parts, columns, VALUE, how, source.name, said=kind.notes)
 

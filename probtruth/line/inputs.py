@@ -245,14 +245,15 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
 
 def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
-    if listed is None:
-        return None
+    has_index = frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)
+    if listed is None or (names is None and not has_index and not isinstance(listed, Mapping)):
+        return listed  # the design says what is wrong with weights without names
     if isinstance(listed, Mapping):
         index: MaybeStrings = frame_numbers.names_in([*listed])
         values = [*listed.values()]
     else:
         no_frame(listed, what)
-        if not (frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)):
+        if not has_index:
             check_arrays.no_masked(listed, what)
             values = check.listed(listed, what)
             array = np.asarray(listed) if hasattr(listed, "__array__") else np.array(values, dtype=object)

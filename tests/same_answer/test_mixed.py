@@ -233,6 +233,16 @@ def test_groups_in_every_list(call):
         found(np.ma.masked_array(GROUPS, [True] + [False] * (N - 1)))
 
 
+@pytest.mark.parametrize("weights", [[0.5, 0.5], 3, pd.DataFrame({"x": [0.5], "y": [0.5]})])
+@pytest.mark.parametrize("call", ["evaluate", "compare"])
+def test_weights_without_names(call, weights):
+    """The hint was to give a list, which is refused, or a dict of items."""
+    truth, models = pt.Truth.from_probs(SOFT, items=Q), pt.Predictions.from_probs(PROBS, items=Q)
+    options: dict[str, Any] = {"groups": GROUPS, "weights": weights, "engine": "exact"}
+    with pytest.raises(pt.InputError, match=r"expected weights by name\. Hint: Pass a dict \{group: weight\}"):
+        pt.evaluate(truth, models, **options) if call == "evaluate" else pt.compare(pt.score(models, truth), **options)
+
+
 def test_what_was_read_is_said():
     wide = pt.read_annotations(pd.DataFrame(CODES, columns=["ann", "bob", "cid"]), format="wide")
     assert wide.n_annotators == 3

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import probtruth as pt
+from probtruth.io import kinds
 from probtruth.io.truth import write_soft
 
 RNG = np.random.default_rng(5)
@@ -202,6 +203,19 @@ def test_facts_about_a_model_are_no_benchmarks(tmp_path: Path) -> None:
         scores = pt.read_scores(one, higher_is_better=True)
         assert scores.items == ("arc", "gsm", "mmlu")
         assert "ignored 'Average ⬆️' (the mean of the others), 'Available'" in scores.notes[-1]
+
+
+def test_a_board_of_very_many_items_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every column was compared with all others, each read anew: 20,000 took hours."""
+    board = pd.DataFrame(RNG.random((4, 300)), pd.Index(list("abcd"), name="model"), [f"q{n}" for n in range(300)])
+    board["all"] = board.mean(axis=1)
+    calls = []
+    told = kinds.numbers_in
+    monkeypatch.setattr(kinds, "numbers_in", lambda *given: calls.append(given) or told(*given))
+    scores = pt.read_scores(board, higher_is_better=True)
+    assert len(scores.items) == 300
+    assert "ignored 'all' (the mean of the others)" in scores.notes[-1]
+    assert len(calls) == 1
 
 
 def test_check_takes_the_column_of_annotators(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

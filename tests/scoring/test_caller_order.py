@@ -173,9 +173,9 @@ def test_two_labels_need_no_order():
     [
         (None, r"the labels 'high', 'low', 'medium', expected labels that are numbers.*--rule ranked-probability"),
         (["low", "high"], r"order lacks the label 'medium'"),
-        (5, "a list of labels"),
+        (5, r"order as a int.*Give order="),
         (["low", "low", "high"], r"label 'low' more than once"),
-        ("low,medium,high", r"a list of labels"),
+        ("low,medium,high", r"order as a str.*Give order="),
     ],
 )
 def test_errors(order, message):

@@ -18,7 +18,8 @@ from probtruth.errors import InputError
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A number with a decimal comma, or without decimals.
 COMMA_NUMBER = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
-ROW = rb'(?:[^"\r\n]++|"[^"]*+")++'  # A row that is not blank, with the line ends in its quoted cells
+QUOTED = rb'(?<![^,;|\t\r\n])"(?:[^"]++|"")*+"'  # A cell in quotation marks; others are of the text (5" pipe)
+ROW = rb'(?:[^"\r\n]++|' + QUOTED + rb'|")++'  # A row that is not blank, with the line ends in its quoted cells
 CELLS = 1 << 16  # and at least so many rows are text of Python at once, which takes many times a column's memory
 FEWEST_ROWS = 100
 csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
@@ -29,7 +30,7 @@ type Lines = array[int]
 
 def separator_of(data: bytes, usual: str) -> str:
     """The usual separator, unless the row below the header has another number of it, and as many of another one."""
-    first = [re.sub(rb'"[^"]*"', b"", row.group()) for row in islice(re.finditer(ROW, data), 2)]
+    first = [re.sub(QUOTED, b"", row.group()) for row in islice(re.finditer(ROW, data), 2)]
     fits = []
     for mark in SEPARATORS:
         counts = [line.count(mark.encode()) for line in first]

@@ -160,7 +160,7 @@ class ScoringRule(Brief):
         """
         if not self.ordered:
             raise InputError(f"an order of labels for the rule {self.name!r}", "a rule that has one", "Leave it out.")
-        names = tuple(as_names(order, "labels") or ())
+        names = tuple(as_names(order, "order") or ())
         check.unique(names, "label")
         return replace(self, order=names)
 

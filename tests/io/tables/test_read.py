@@ -76,6 +76,10 @@ class TestValues:
         frame, source = opened(write(tmp_path, "t.csv", "a;b\n1\n")).whole
         assert (frame.columns, source.notes) == (["a;b"], ())
 
+    def test_an_inch_mark_hides_no_separator(self, tmp_path: Path) -> None:
+        frame, _ = opened(write(tmp_path, "t.csv", 'item;p\n5" pipe;1\n6 inch;2\n')).whole
+        assert frame.rows() == [('5" pipe', "1"), ("6 inch", "2")]
+
     @pytest.mark.parametrize("blank", ["", '""'])
     def test_blank_cells_of_csv_are_unknown(self, tmp_path: Path, blank: str) -> None:
         frame, _ = opened(write(tmp_path, "t.csv", f"a,b\n1,{blank}\n")).whole
