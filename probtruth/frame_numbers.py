@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from jaxtyping import Float
 
-from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist
+from probtruth import check
+from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist, unique
+from probtruth.check_arrays import no_masked
 from probtruth.errors import InputError
 from probtruth.frames import (
     EXACT,
@@ -241,6 +243,35 @@ def no_frame(listed: object, what: str) -> None:
             f"For a table with the columns item and {what[:-1]}: "
             f"{what}=dict(zip(table['item'], table['{what[:-1]}'])).",
         )
+
+
+def by_name(listed: object, names: MaybeStrings, what: str) -> object:
+    """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    has_index = is_series(listed) or is_array_with_names(listed)
+    if listed is None or (names is None and not has_index and not isinstance(listed, Mapping)):
+        return listed  # the design says what is wrong with weights without names
+    if isinstance(listed, Mapping):
+        index: MaybeStrings = names_in([*listed])
+        values = [*listed.values()]
+    else:
+        no_frame(listed, what)
+        if not has_index:
+            no_masked(listed, what)
+            values = check.listed(listed, what)
+            array = np.asarray(listed) if hasattr(listed, "__array__") else np.array(values, dtype=object)
+            return [*array.ravel()]
+        index = row_names(listed)
+        values = np.asarray(listed).tolist()
+        if index is not None and names is not None and set(index).isdisjoint(names):
+            raise InputError(
+                f"{what} as a Series with the index {shortlist(index, 3)}",
+                f"an index of the names ({shortlist(names, 3)}), or a plain range",
+                f"Pass {what}.to_list() if it stands in the right order, or set its index.",
+            )
+    if index is None:
+        return values
+    unique(index, f"name in {what}")
+    return dict(zip(index, values, strict=True))
 
 
 def _of_xarray(table: Any) -> NamedNumbers:

@@ -186,6 +186,9 @@ def read_scores(
     >>> pt.read_scores(losses, models=["ours", "theirs"], score="loss").values.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
+    for column in (item, model, score, group, cluster, replicate, annotator):
+        if column is not None:
+            frames.parts_of(column)  # which is text
     none = tuple(map(name_text, check.listed(missing, "missing")))
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)

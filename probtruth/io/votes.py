@@ -81,6 +81,9 @@ def read_votes(
     """
     source_table = opened(table)
     named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator, "group": group}
+    for column in named.values():
+        if column is not None:
+            frames.parts_of(column)  # which is text
     kind = votes_in(source_table, named)
     if kind is None:
         raise InputError(

@@ -18,11 +18,10 @@ from probtruth.comparison.results.assemble import assemble
 from probtruth.comparison.votes.annotators import ends_of, from_draws, from_fit, of_covariates, sentences
 from probtruth.comparison.votes.votes import by_group, estimate_of_votes
 from probtruth.errors import InputError
-from probtruth.frame_numbers import is_frame
+from probtruth.frame_numbers import by_name, is_frame
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
 from probtruth.io.scores import read_scores, read_scores_or_votes
-from probtruth.line.inputs import by_name
 from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
 
@@ -131,8 +130,6 @@ def compare(
     if isinstance(known, Scores):
         if gold is not None:
             known = _with_gold(known, gold)
-        for what in ("groups", "clusters"):
-            of_items[what] = by_name(of_items[what], known.items, what)
         if rope is not None:
             rope = rope_in_units(rope, known)
         if known.replicates is not None and (isinstance(people, Mapping) or not is_frame(people)):

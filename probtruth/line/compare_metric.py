@@ -121,7 +121,8 @@ def compare_metric(
     losses = np.full(len(aligned.models), np.nan)
     unknown: list[str | None] = [None] * len(losses)
     if chosen.name == "accuracy":  # which is a mean over the items, as any score is
-        estimate = of_scores(used.behind(scores), plan, options)
+        scores = used.behind(scores)
+        estimate = of_scores(scores, plan, options)
     else:
         metrics = resampled(chosen.values, chosen.linear, aligned.truth, plan)
         losses = scores.sign * metrics.estimate
@@ -142,6 +143,7 @@ def compare_metric(
         compared,
         settings={**compared.settings, **settings},
         audit=aligned.audit,
+        scored=scores if chosen.name == "accuracy" else None,
         estimand=f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}",
     )
     reason_of = dict(zip(aligned.models, unknown, strict=True))

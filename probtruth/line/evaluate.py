@@ -6,6 +6,7 @@ from dataclasses import replace
 from probtruth import check
 from probtruth.comparison.compare import compare
 from probtruth.errors import InputError
+from probtruth.frame_numbers import by_name
 from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
@@ -14,7 +15,7 @@ from probtruth.io.predictions import opened_models
 from probtruth.line.compare import rope_in_units
 from probtruth.line.gold import with_answers
 from probtruth.line.informed_truth import on_evidence
-from probtruth.line.inputs import Models, Reference, by_item, by_name, predictions_of, reference_of
+from probtruth.line.inputs import Models, Reference, by_item, predictions_of, reference_of
 from probtruth.line.labelled import NO_ROOM, SHARED_ERRORS, Labelled, Options
 from probtruth.line.result import Result
 from probtruth.scoring.align import align_all

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings, count, quote, shortlist, unique
+from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings, count, quote, unique
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, no_frame, row_names
+from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
@@ -243,38 +243,9 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
     return Truth.from_labels(values, items=items, classes=labels or beside.labels)
 
 
-def by_name(listed: object, names: MaybeStrings, what: str) -> object:
-    """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
-    has_index = frame_numbers.is_series(listed) or frame_numbers.is_array_with_names(listed)
-    if listed is None or (names is None and not has_index and not isinstance(listed, Mapping)):
-        return listed  # the design says what is wrong with weights without names
-    if isinstance(listed, Mapping):
-        index: MaybeStrings = frame_numbers.names_in([*listed])
-        values = [*listed.values()]
-    else:
-        no_frame(listed, what)
-        if not has_index:
-            check_arrays.no_masked(listed, what)
-            values = check.listed(listed, what)
-            array = np.asarray(listed) if hasattr(listed, "__array__") else np.array(values, dtype=object)
-            return [*array.ravel()]
-        index = row_names(listed)
-        values = np.asarray(listed).tolist()
-        if index is not None and names is not None and set(index).isdisjoint(names):
-            raise InputError(
-                f"{what} as a Series with the index {shortlist(index, 3)}",
-                f"an index of the names ({shortlist(names, 3)}), or a plain range",
-                f"Pass {what}.to_list() if it stands in the right order, or set its index.",
-            )
-    if index is None:
-        return values
-    unique(index, f"name in {what}")
-    return dict(zip(index, values, strict=True))
-
-
 def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
     """A list by item as a mapping, since items may be dropped on the way."""
-    listed = by_name(listed, reference.items, what)
+    listed = frame_numbers.by_name(listed, reference.items, what)
     if listed is None or isinstance(listed, Mapping):
         return listed
     names: Any = listed

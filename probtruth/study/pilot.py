@@ -135,6 +135,8 @@ def scores_of(
         got = type(value).__name__ if comparison is None else "a comparison of sums, of votes or of a metric"
         hint = "Give what score or compare of Scores returned."
         raise InputError(got, "Scores, a Comparison or a Result", hint)
+    every = grouping_of(scores, groups, clusters, None)
+    scores = replace(scores, groups=every.groups, clusters=every.clusters)
     models = scores.models
     if a is None and b is None and len(models) > 2:
         of_all = comparison or compare(scores, engine="exact")
@@ -151,7 +153,7 @@ def scores_of(
     if comparison is not None:
         difference = two.values[0] - two.values[1]
         _of_new_items(comparison, names, float(difference.mean()))
-    return two, comparison, grouping_of(two, groups, clusters, None)
+    return two, comparison, grouping_of(two, None, None, None)
 
 
 def _of_new_items(comparison: Comparison, names: tuple[str, str], mean: float) -> None:

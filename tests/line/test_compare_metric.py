@@ -73,6 +73,9 @@ def test_accuracy_is_what_evaluate_says_of_it(options):
     for ours, theirs in zip(found.ranks, wanted.ranks, strict=True):
         assert (ours.model, ours.score) == (theirs.model, pytest.approx(1 - theirs.score))
         assert ours.p_best == pytest.approx(theirs.p_best)
+    if "groups" not in options and "clusters" not in options:
+        widths = [[row["width"] for row in pt.plan(one, "a", "b").designs] for one in (found, wanted)]
+        assert widths[0] == pytest.approx(widths[1], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["f1", "average-precision"])

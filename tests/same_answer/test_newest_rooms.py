@@ -117,6 +117,17 @@ def test_the_number_of_a_column_is_no_name() -> None:
                 read(votes, **options)
 
 
+@pytest.mark.parametrize("column", [0, ["x"]])
+def test_a_list_or_a_number_is_no_column_of_scores_or_votes(column: Any) -> None:
+    scores = {"item": [1, 2, 1, 2], "x": ["a", "a", "b", "b"], "score": [1.0, 2.0, 3.0, 4.0]}
+    votes = {"prompt": [1, 2], "model_a": ["x", "x"], "model_b": ["y", "z"], "winner": ["a", "tie"]}
+    calls: list[Any] = [(pt.read_scores, scores, "model score group"), (pt.read_votes, votes, "left winner group item")]
+    for read, table, options in calls:
+        for name in options.split():
+            with pytest.raises(pt.InputError, match="expected its name as text"):
+                read(table, **{name: column})
+
+
 LABELS = ["toxic", "insult"]
 ITEMS = [f"q{n}" for n in RNG.permutation(12)]
 ANSWERS = pd.DataFrame(

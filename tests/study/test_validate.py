@@ -1,6 +1,8 @@
 """`validate` against answers that are known: coverage and verdicts are what theory says."""
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from made_scores import make
 from scipy.stats import norm
@@ -60,6 +62,26 @@ def test_clusters_and_groups_are_drawn_as_they_are():
 
 
 @pytest.mark.long
+def test_groups_are_matched_by_the_names_of_the_items_also_on_a_board():
+    """A Series was read by position, whatever its index, and a list was refused where a model lacked an item."""
+    rng = np.random.default_rng(0)
+    items = [f"q{at:02d}" for at in range(40)]
+    groups = pandas.Series(["u"] * 20 + ["v"] * 20, items)
+    values = rng.normal(size=(2, 40))
+    values[0, :20] += 3.0
+    values[1, 5] = np.nan
+    wide = polars.DataFrame({"item": items, "x": values[0], "y": values[1]})
+    scores = pt.read_scores(wide, models=["x", "y"], higher_is_better=True)
+    shuffled = groups.sample(frac=1, random_state=1)
+    rows = []
+    for given in (groups.to_dict(), groups, shuffled, groups.to_list()):
+        planned = pt.plan(scores, "x", "y", groups=given, n_items=100)
+        rows.append((planned.designs, pt.validate(scores, "x", "y", groups=given, replications=20).rows))
+    assert rows[1:] == rows[:1] * 3
+    by_position = pt.validate(scores, "x", "y", groups=shuffled.to_list(), replications=20).rows
+    assert by_position != rows[0][1]
+
+
 def test_rare_outcomes_are_not_covered_and_what_is_unseen_is_said():
     """One item in 50 lies far out: a study that lacks it (.98^50 = .36) cannot know."""
     found = pt.validate(of_differences(np.r_[0.01 * normal_scores(49), 100.0]), replications=100)

@@ -19,7 +19,7 @@ from probtruth.comparison.estimation.design import Design, Pairs, pairs_of, rows
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.kernels.arrays import to_host
+from probtruth.kernels.arrays import TIE, to_host
 from probtruth.types import Scores
 
 
@@ -111,7 +111,8 @@ def _unit_sizes(fit: Fit, pairs: Pairs, n_cells: int, n_units: int) -> Float[np.
         apart = columns.size * (columns.values[first] - columns.values[second])
         shared = columns.count * ~np.isnan(apart)
         of_units, shared_items = totals(np.stack([np.nan_to_num(apart), shared]), columns.cell, n_cells)
-        found[0, at] = np.count_nonzero(of_units) * n_units / np.count_nonzero(shared_items)
+        rounding = TIE * np.nanmax(np.abs(columns.size * columns.values[[first, second]]), initial=0.0)
+        found[0, at] = np.count_nonzero(np.abs(of_units) > rounding) * n_units / np.count_nonzero(shared_items)
         found[1, at] = np.abs(of_units).sum() * fit.n_items / shared_items.sum()
     return found
 

@@ -10,7 +10,7 @@ from jaxtyping import Float, Int, Real, Shaped
 
 from probtruth import check, check_arrays
 from probtruth.errors import InputError
-from probtruth.frame_numbers import no_frame
+from probtruth.frame_numbers import by_name
 from probtruth.frames import missing, name_text
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (
@@ -248,12 +248,8 @@ def design(scores: Scores, groups: object, clusters: object, weights: object) ->
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
     by_item = {"groups": groups, "clusters": clusters}
     for what, listed in by_item.items():
-        if listed is None or isinstance(listed, Mapping):
-            continue
-        no_frame(listed, what)
-        if not isinstance(listed, list | tuple):
-            listed = list(np.asarray(listed).ravel())
-        by_item[what] = scores.in_order(listed, what)
+        known = by_name(listed, scores.items, what)
+        by_item[what] = scores.in_order(known, what) if isinstance(known, list) else known
     return design_of(scores.items, **by_item, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 

@@ -8,11 +8,8 @@ from jaxtyping import Bool
 from probtruth.comparison.estimation.design import Design, pairs_of, rows_among
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments, PowerSums
-from probtruth.kernels.arrays import ratio
+from probtruth.kernels.arrays import ROUNDING, TIE, ratio
 from probtruth.kernels.shapes import CellInts, RowGroup
-
-# Differences that spread by less than this, relative to the scores, are one constant difference.
-ROUNDING = 8 * np.finfo(np.float64).eps
 
 
 def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
@@ -48,7 +45,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     # with holes the sizes are those of the clusters' items that a pair shares
     of_units = plan.unit_group is not None and about.shared_items is None
     if of_units:
-        unit_differs = (unit_totals != 0).astype(np.float64)
+        rounding_of_units = TIE * largest[:, None] * moments.n
+        unit_differs = (np.abs(unit_totals) > rounding_of_units).astype(np.float64)
         differ = plan.group_totals(unit_differs)
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0

@@ -20,6 +20,7 @@ from probtruth.comparison.estimation.design import (
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import TIE
 from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
@@ -332,6 +333,9 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     cells = cell[starts]
     groups = group[group_starts]
     step = max(1, BLOCK // max(n_items, 1))
+    largest = np.fmax.reduce(np.abs(values), axis=1, initial=0.0)
+    none = np.zeros((n_rows, 1))  # a difference up to which two scores are the same
+    none[n_models:, 0] = TIE * largest[pairs].max(1, initial=0.0)
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, n_rows, step):
             stop = min(start + step, n_rows)
@@ -355,7 +359,7 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
             most = np.fmax.reduceat(rows, group_starts, axis=1)
             ends[:, block, groups] = np.fmax([-least, most], -np.inf)
             size = np.fmax(np.abs(rows), 0.0)
-            sizes[0][block, groups] = np.add.reduceat(size > 0, group_starts, axis=1, dtype=np.int64)
+            sizes[0][block, groups] = np.add.reduceat(size > none[block], group_starts, axis=1, dtype=np.int64)
             sizes[1][block, groups] = np.add.reduceat(size, group_starts, axis=1)
     return np.bincount(cell, minlength=n_cells), powers, ends, sizes
 

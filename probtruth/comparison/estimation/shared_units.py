@@ -15,7 +15,7 @@ from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import ratio, to_host
+from probtruth.kernels.arrays import ROUNDING, ratio, to_host
 from probtruth.kernels.shapes import ItemLabel, ModelInts, RowFloats
 from probtruth.types import Annotations, Scores
 
@@ -25,7 +25,6 @@ UNLIKELY = 0.05  # Replicates of which nobody says what they are count as chance
 ENOUGH = 4  # So many degrees of freedom more than one, and such replicates count by half whatever chance explains
 FEW = 5  # Effective units below which biases that all point one way are likely enough to be warned of
 BARELY = 2  # Effective units below which hardly anything is known of new ones
-ROUNDING = 8 * np.finfo(np.float64).eps  # Differences below this, relative to the scores, are none
 
 
 @dataclass(frozen=True, eq=False)

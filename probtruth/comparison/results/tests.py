@@ -16,7 +16,9 @@ from scipy.special import ndtr, stdtr
 from probtruth.comparison.estimation.design import Design, ItemRows, pair_rows_of, pairs_of
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.options import Options
+from probtruth.comparison.posterior.groups import significant
 from probtruth.comparison.posterior.posterior import Posterior
+from probtruth.kernels.arrays import TIE
 from probtruth.kernels.shapes import ItemFloats, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same
@@ -60,11 +62,14 @@ def model_free_tests(estimate: Estimate, post: Posterior, options: Options) -> l
     dependent = options.these_items or options.replicates in ("crossed", "folds") or estimate.shared is not None
     if about.values is not None and not dependent and about.gold is None and plan.n_items <= MOST:
         values = about.values[estimate.order]
+        largest = np.fmax.reduce(np.abs(values), axis=1)
         rows = [*tested.values()]
         step = max(1, CELLS // plan.n_items)
         for start in range(0, len(pairs), step):
             first, second = pairs[start : start + step].T
             differences = values[first] - values[second]
+            rounding = TIE * np.maximum(largest[first], largest[second])
+            differences[np.abs(differences) <= rounding[:, None]] = 0.0
             flips = sign_flip_p(_units(differences, plan), options.seed)
             for at, tests in enumerate(rows[start : start + step]):
                 tests["wilcoxon_p"] = signed_rank_p(differences[at])
@@ -134,7 +139,7 @@ def signed_rank_p(differences: ItemFloats) -> float | None:
     values = differences[differences != 0]
     if not len(values):
         return None
-    _, run, number = np.unique(np.abs(values), return_inverse=True, return_counts=True)
+    _, run, number = np.unique(significant(np.abs(values)), return_inverse=True, return_counts=True)
     doubled = 2 * np.cumsum(number) - number + 1  # twice the mean rank of each run of ties
     most = int(doubled @ number)
     positive = run[values > 0]
