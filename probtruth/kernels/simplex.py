@@ -18,6 +18,7 @@ from jaxtyping import Float, Real
 from numpy.typing import ArrayLike
 
 from probtruth.errors import InputError
+from probtruth.kernels.arrays import TIE
 
 Floats = Float[Array, "..."]
 
@@ -99,9 +100,9 @@ def lost_as_log(probs: Float[np.ndarray, "..."], kind: np.dtype[Any]) -> Float[n
 
 
 def shared_by_ties[Values: Array | np.ndarray](values: Values) -> Values:
-    """1 at the largest value of each row; values that tie for it share it evenly."""
+    """1 at the largest value of each row; values that tie for it, but for last digits, share it evenly."""
     largest = values.max(-1, keepdims=True)
-    ties = (values == largest).astype(values.dtype)
+    ties = (values >= largest - TIE).astype(values.dtype)
     number = ties.sum(-1, keepdims=True)
     return cast(Values, ties / number)
 

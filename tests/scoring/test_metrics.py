@@ -108,6 +108,14 @@ def test_to_first_order_an_item_adds_what_the_metric_gains_by_a_little_of_it(met
         assert chosen.linear[:, item, label] == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.parametrize("metric", get_args(MetricName.__value__))
+def test_last_digits_of_forecasts_are_no_order(metric):
+    """Forecasts that tie but for a last digit had a most probable label, and an order."""
+    quarters = np.clip(np.round(PROBS * 4) / 4, 0.25, 0.75)
+    noise = 1 + 2.3e-16 * RNG.choice([-1, 0, 1], size=quarters.shape)
+    assert values(metric, data=aligned(quarters * noise)) == pytest.approx(values(metric, data=aligned(quarters)))
+
+
 def test_undefined_is_unknown_and_never_0():
     never, nobody = aligned(truth=np.zeros(N, int)), np.full((2, N), 0.1)
     ones = np.ones((1, N))

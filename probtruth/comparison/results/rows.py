@@ -258,6 +258,8 @@ def unit_rows(estimate: Estimate, rope: float | None) -> dict[str, list[Pair]]:
         of_pairs = margins(of_units)[pairs]
         for (a, b), mean, margin in zip(combinations(estimate.names, 2), means, of_pairs, strict=True):
             if math.isfinite(mean):
-                row = of_margin(a, b, mean, margin, rope)
+                row = Pair(a, b, mean, reason=ONE_UNIT.format(unit=estimate.design.unit_name))
+                if not math.isnan(margin.scale):
+                    row = of_margin(a, b, mean, margin, rope)
                 of_kind.append(in_own_units(row, estimate.about))
     return rows

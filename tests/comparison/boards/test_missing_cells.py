@@ -180,3 +180,21 @@ def test_a_group_in_which_two_models_share_ever_fewer_items(weights: Any) -> Non
         widths.append([high - low for low, high in found.values()])
     steps = np.abs(np.diff(np.log(widths), axis=0))
     assert steps.max() < (0.2 if weights is None else 1.0)  # of two items a t has one degree of freedom
+
+
+def test_what_is_not_known_of_a_pair_is_not_known_of_these_annotators_and_new_ones():
+    """Their intervals went from minus infinity to minus infinity, and P(a better) was NaN."""
+    marks = np.array([-1, -1, 2, -1, 0, 0, -2, -1, 0, 2, 1, 2, 0, -1, -1, 0, 1, 2, -1, 0, 1, 0, 2]) / 3
+    items = list("00234477011245701234456")
+    models = ["A"] * 8 + ["B"] * 7 + ["C"] * 8
+    table = {"item": items, "model": models, "seed": list("01000101001001110100110"), "score": marks}
+    groups = dict(zip("01234567", "01110111", strict=True))
+    clusters = dict(zip("01234567", "acbcabcb", strict=True))
+    scores = pt.Scores.from_frame(table, replicate="seed", higher_is_better=True)
+    found = pt.compare(scores, groups=groups, clusters=clusters, replicates="crossed", engine="exact")
+    pair = found.pair("A", "B")
+    assert pair.low is None
+    assert set(found.group_results) == {"these replicates", "new replicates"}
+    for rows in found.group_results.values():
+        row = rows[0]
+        assert (row.low, row.high, row.p_a_better, row.reason) == (None, None, None, pair.reason)
