@@ -140,10 +140,6 @@ def is_own(order: Order, size: int) -> bool:
     return bool((order == np.arange(size)).all())
 
 
-ROUNDING = 8 * np.finfo(np.float64).eps  # What spreads by no more than this, relative to the numbers, is one constant
-TIE = 1e-12  # Two scores that differ by no more than this, relative to the largest, are the same
-
-
 def ratio(numerator: Any, denominator: Any, otherwise: Any = 0.0) -> Any:
     """The quotient of NumPy arrays; `otherwise` where the denominator is not above 0."""
     above = denominator > 0

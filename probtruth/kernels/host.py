@@ -1,4 +1,4 @@
-"""The host: memory and arrays on disk, how much is worked on at once, versions of packages."""
+"""The host: memory and arrays on disk, how much is worked on at once, rounding, versions of packages."""
 
 import math
 import os
@@ -16,6 +16,9 @@ from probtruth.version import __version__
 # Rows of a table that are worked on at once, and the numbers that they hold at most; no less than one row.
 BLOCK, CELLS = 4096, 1 << 20
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")  # Where Linux says what this process has, and its limits
+
+ROUNDING = 8 * np.finfo(np.float64).eps  # What spreads by no more than this, relative to the numbers, is one constant
+TIE = 1e-12  # Two scores that differ by no more than this, relative to the largest, are the same
 
 
 def block_rows(n_columns: int) -> int:

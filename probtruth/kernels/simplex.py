@@ -18,7 +18,7 @@ from jaxtyping import Float, Real
 from numpy.typing import ArrayLike
 
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import TIE
+from probtruth.kernels.host import TIE
 
 Floats = Float[Array, "..."]
 

@@ -19,7 +19,8 @@ from probtruth.comparison.estimation.design import Design, Pairs, pairs_of, rows
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
-from probtruth.kernels.arrays import TIE, to_host
+from probtruth.kernels.arrays import to_host
+from probtruth.kernels.host import TIE
 from probtruth.types import Scores
 
 

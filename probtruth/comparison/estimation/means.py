@@ -8,7 +8,8 @@ from jaxtyping import Bool
 from probtruth.comparison.estimation.design import Design, pairs_of, rows_among
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
 from probtruth.comparison.estimation.moments import Moments, PowerSums
-from probtruth.kernels.arrays import ROUNDING, TIE, ratio
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.host import ROUNDING, TIE
 from probtruth.kernels.shapes import CellInts, RowGroup
 
 

@@ -20,7 +20,7 @@ from probtruth.comparison.estimation.design import (
 from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import TIE
+from probtruth.kernels.host import TIE
 from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups

@@ -15,7 +15,8 @@ from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, squares_apart
 from probtruth.errors import InputError
-from probtruth.kernels.arrays import ROUNDING, ratio, to_host
+from probtruth.kernels.arrays import ratio, to_host
+from probtruth.kernels.host import ROUNDING
 from probtruth.kernels.shapes import ItemLabel, ModelInts, RowFloats
 from probtruth.types import Annotations, Scores
 

@@ -18,7 +18,7 @@ from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import significant
 from probtruth.comparison.posterior.posterior import Posterior
-from probtruth.kernels.arrays import TIE
+from probtruth.kernels.host import TIE
 from probtruth.kernels.shapes import ItemFloats, PairFloats
 
 MOST = 200_000  # Items beyond which only the t-test is made: the others need every item by itself, and say the same

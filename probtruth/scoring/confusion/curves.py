@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth import check
-from probtruth.kernels.arrays import TIE
+from probtruth.kernels.host import TIE
 from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
