@@ -93,7 +93,7 @@ def test_an_outlier_of_one_model_leaves_the_others() -> None:
 KINDS = {"items": (), "clusters": ("cluster",), "groups": ("group",), "both": ("group", "cluster")}
 
 
-@pytest.mark.parametrize("share", [1.0, 0.8])
+@pytest.mark.parametrize("share", [pytest.param(1.0, marks=pytest.mark.long), 0.8])
 @pytest.mark.parametrize("columns", KINDS.values(), ids=KINDS)
 def test_last_digits_of_scores_change_nothing(columns, share):
     """Scores that were the same but for a last digit were no ties: P(a better) was 0.82 for 0.74, Wilcoxon's p 0.12."""

@@ -327,7 +327,7 @@ def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_wha
     assert "'000' and '002' (and 1 more of the pairs) are connected by one item" in " ".join(comparison.warnings)
 
 
-@pytest.mark.parametrize("engine", ["exact", "nuts"])
+@pytest.mark.parametrize("engine", ["exact", pytest.param("nuts", marks=pytest.mark.long)])
 @pytest.mark.parametrize("n_models", [2, 3, 4])
 def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models, engine):
     """Of models 1 and 2 one item tells their difference, and nothing how far it varies; this was an error."""

@@ -57,7 +57,7 @@ def walk(n_items: int, compared: Callable[[set[int], bool], Comparison]) -> None
 
 @pytest.mark.parametrize("structure", STRUCTURES)
 @pytest.mark.parametrize("kind", ["scores", "annotator", "replicate", "crossed"])
-@pytest.mark.parametrize("n_items", [60, 300])
+@pytest.mark.parametrize("n_items", [60, pytest.param(300, marks=pytest.mark.long)])
 def test_cells_of_scores(n_items: int, kind: str, structure: str) -> None:
     """Three biased units of each item: with one item fewer, the units of two models were not paired any more."""
     rng = np.random.default_rng([n_items, 3])
