@@ -246,7 +246,7 @@ def no_frame(listed: object, what: str) -> None:
 
 
 def by_name(listed: object, names: MaybeStrings, what: str) -> object:
-    """A Series as a mapping where its index holds names, as a list where it is a plain range; else unchanged."""
+    """What is said of each item as a mapping by its name, of a Series whose index holds names, or else as a list."""
     has_index = is_series(listed) or is_array_with_names(listed)
     if listed is None or (names is None and not has_index and not isinstance(listed, Mapping)):
         return listed  # the design says what is wrong with weights without names

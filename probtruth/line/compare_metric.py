@@ -179,10 +179,8 @@ def _estimate_of(metrics: Resampled, scores: Scores, plan: Design, metric: Weigh
 
 def _linear(aligned: AlignedOnHost, metric: WeightedMetric) -> Scores:
     """The metric as scores of the items, to first order, with all that labels and annotators leave unsure of it."""
-    known = Scores((metric.linear * aligned.truth).sum(-1), aligned.models, aligned.items, metric.words)
-    known = replace(known, higher_is_better=metric.higher_is_better, audit=aligned.audit)
     labels = LabelsBehind(
-        label_losses=known.sign * metric.linear,
+        label_losses=-metric.linear if metric.higher_is_better else metric.linear,
         truth=aligned.truth,
         estimand=aligned.estimand,
         shares=aligned.shares,
@@ -190,9 +188,17 @@ def _linear(aligned: AlignedOnHost, metric: WeightedMetric) -> Scores:
         log_probs=aligned.log_probs,
         annotations=aligned.annotations,
     )
-    facts = RuleFacts(range=(-1.0, 0.0) if metric.name == "accuracy" else None)
-    return replace(
-        known, labels=labels, known=facts, item_rows=aligned.item_rows, item_order=aligned.item_rows is not None
+    return Scores(
+        values=(metric.linear * aligned.truth).sum(-1),
+        models=aligned.models,
+        items=aligned.items,
+        rule=metric.words,
+        higher_is_better=metric.higher_is_better,
+        known=RuleFacts(range=(-1.0, 0.0) if metric.name == "accuracy" else None),
+        labels=labels,
+        audit=aligned.audit,
+        item_rows=aligned.item_rows,
+        item_order=aligned.item_rows is not None,
     )
 
 

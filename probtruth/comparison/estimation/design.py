@@ -248,8 +248,8 @@ def design(scores: Scores, groups: object, clusters: object, weights: object) ->
     """The design from what the caller gives, a list in the caller's order of the items, or what the scores carry."""
     by_item = {"groups": groups, "clusters": clusters}
     for what, listed in by_item.items():
-        known = by_name(listed, scores.items, what)
-        by_item[what] = scores.in_order(known, what) if isinstance(known, list) else known
+        named = by_name(listed, scores.items, what)
+        by_item[what] = scores.in_order(named, what) if isinstance(named, list) else named
     return design_of(scores.items, **by_item, weights=weights, own_groups=scores.groups, own_clusters=scores.clusters)
 
 

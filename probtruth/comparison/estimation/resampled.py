@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth.comparison.estimation.design import Design, totals
+from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import FiniteInts, ItemLabel, ModelFloats, ModelItem, ModelItemLabel, ModelUnit
@@ -41,18 +41,17 @@ def resampled(values: Values, linear: ModelItemLabel, truth: ItemLabel, plan: De
 
     `linear` is what each item adds to the numbers if it has a label, to first order; its mean under the truth is x.
     """
-    unit = np.arange(plan.n_items) if plan.unit is None else plan.unit
     group = plan.of_unit()
     estimate = values(np.ones((1, plan.n_units)))[0]
     apart = linear - estimate[:, None, None]
-    slope = totals((apart * truth).sum(-1), unit, plan.n_units)
+    slope = plan.unit_totals((apart * truth).sum(-1))
     mean = plan.group_totals(slope) / plan.group_sizes
     residual = slope - plan.unit_sizes * mean[:, group]
     # an item moves the numbers so far, or could with another label; of those that are alike all are left out, or none
     reach = np.abs(apart)
     chosen = np.zeros(plan.n_units, bool)
     for of_items in ((reach * truth).sum(-1), reach.max(-1)):
-        size = totals(np.nan_to_num(of_items), unit, plan.n_units).max(0)
+        size = plan.unit_totals(np.nan_to_num(of_items)).max(0)
         chosen |= size > (np.sort(size)[-MOST_UNITS - 1] if plan.n_units > MOST_UNITS else -1.0)
     out = np.flatnonzero(chosen)
     items = plan.group_sizes[group]
@@ -87,8 +86,7 @@ def estimate_of_metrics(
     residual = about.sign * rows_from_models(metrics.residual[order])  # row, unit
     residual[np.abs(residual) <= ROUNDING * plan.n_items * np.abs(of_models).max(initial=0.0)] = 0.0
     if influence is not None:
-        unit = np.arange(plan.n_items) if plan.unit is None else plan.unit
-        residual += rows_from_models(totals(influence[order], unit, plan.n_units))
+        residual += rows_from_models(plan.unit_totals(influence[order]))
     group = plan.of_unit()
     share = plan.group_sizes / plan.n_items
     mean = plan.group_totals(residual) / plan.group_units
