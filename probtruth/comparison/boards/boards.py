@@ -94,9 +94,12 @@ class Board:
         with np.errstate(divide="ignore", invalid="ignore"):
             scale = np.where(df > 0, units / df * items.df / full, np.nan)
             further = np.where(df > 1, scale * units / (df - 1) * (items.df - 1) / full, 0.0)
-        part = Part(items.variance * scale, items.third * further, df, items.raw)
+
+        def with_holes(part: Part) -> Part:
+            return Part(part.variance * scale, part.third * further, df, part.raw)
+
         like_items = estimate.group_items * np.stack(share, axis=1)
-        estimate = replace(estimate, parts={"items": part}, like_items=like_items)
+        estimate = replace(estimate.with_items(with_holes), like_items=like_items)
         notes = (*about.notes, *notes_on(self.sums, self.fits, estimate))
         return replace(estimate, about=replace(about, notes=notes))
 

@@ -174,9 +174,10 @@ class About:
 class Estimate:
     """The mean loss of every model and pair in every group (or in all, one column), with the parts of its variance.
 
-    `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
-    `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` is the
+    `within` says what of the first part comes from labels, replicates or experts, of any two models. `together` is the
+    first part where groups are put together, with fewer of the items that stand for rare differences; `centre` and
+    `plain` are the mean with these, and the variance of the first part without any; `ends` the least and largest value
+    of each row. `n_units` are independent ones. `of_new` is the
     part of units that many items share as new ones would have it. `like_items` are the items of like weight that each
     row has with holes.
     """
@@ -189,6 +190,7 @@ class Estimate:
     within: Mapping[str, VarianceOf] = field(default_factory=dict)
     n_items: Num[np.ndarray, " group"] | None = None
     n_units: int | None = None
+    together: Part | None = None
     centre: RowGroup | None = None
     plain: RowGroup | None = None
     ends: Float[np.ndarray, "end row"] | None = None
@@ -224,10 +226,20 @@ class Estimate:
             return self
         return replace(self, parts={**self.parts, self.shared: self.of_new})
 
+    def with_items(self, change: Callable[[Part], Part]) -> "Estimate":
+        """The same with another first part, also where groups are put together and without rare differences."""
+        first = next(iter(self.parts))
+        together = None if self.together is None else change(self.together)
+        plain = None if self.plain is None else change(replace(self.items, variance=self.plain)).variance
+        return replace(self, parts={**self.parts, first: change(self.items)}, together=together, plain=plain)
+
     def over_groups(self) -> "Estimate":
         """The mean over these groups by their weights, in one column: variances add up, nothing is shrunk."""
         if self.mean.shape[1] == 1:
             return self
+        if self.together is not None:
+            parts = {**self.parts, next(iter(self.parts)): self.together}
+            return replace(self, parts=parts, together=None).over_groups()
         weights = self.design.weights[:, None]
         parts = dict(self.parts)
         for name, part in parts.items():
