@@ -6,7 +6,6 @@
 """
 
 from collections.abc import Iterator
-from itertools import product
 
 import numpy as np
 

@@ -176,10 +176,9 @@ class Estimate:
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `together` is the
     first part where groups are put together, with fewer of the items that stand for rare differences; `centre` and
-    `plain` are the mean with these, and the variance of the first part without any; `ends` the least and largest value
-    of each row. `n_units` are independent ones. `of_new` is the
-    part of units that many items share as new ones would have it. `like_items` are the items of like weight that each
-    row has with holes.
+    `plain` are the mean with these, and the first part without any; `ends` the least and largest value of each row.
+    `n_units` are independent ones. `of_new` is the part of units that many items share as new ones would have it.
+    `like_items` are the items of like weight that each row has with holes.
     """
 
     names: tuple[str, ...]
@@ -192,7 +191,7 @@ class Estimate:
     n_units: int | None = None
     together: Part | None = None
     centre: RowGroup | None = None
-    plain: RowGroup | None = None
+    plain: Part | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Part | None = None
     like_items: RowGroup | None = None
@@ -230,7 +229,7 @@ class Estimate:
         """The same with another first part, also where groups are put together and without rare differences."""
         first = next(iter(self.parts))
         together = None if self.together is None else change(self.together)
-        plain = None if self.plain is None else change(replace(self.items, variance=self.plain)).variance
+        plain = None if self.plain is None else change(self.plain)
         return replace(self, parts={**self.parts, first: change(self.items)}, together=together, plain=plain)
 
     def over_groups(self) -> "Estimate":
@@ -250,7 +249,7 @@ class Estimate:
             centre = centre @ weights
         plain = self.plain
         if plain is not None:
-            plain = self._combined(replace(self.items, variance=plain)).variance
+            plain = self._combined(plain)
         return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=plain)
 
     def _combined(self, part: Part) -> Part:
@@ -302,7 +301,7 @@ class Estimate:
         over_groups = self.over_groups()
         variance = over_groups.total().variance
         if over_groups.plain is not None:
-            variance = variance - over_groups.items.variance + over_groups.plain
+            variance = variance - over_groups.items.variance + over_groups.plain.variance
         return variance[:, 0]
 
     def shares(self, a: int, b: int, seed: int) -> tuple[Shares, Intervals]:

@@ -87,7 +87,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
         of_variance = plan.weights**2 * plan.group_units / plan.group_sizes**2
         share = of_variance / of_variance.sum()
         together, centre = _with_rare(estimate, moments.n, powers, constant, share * weight, size)
-    plain = estimate.items.variance
+    plain = estimate.items
     return replace(estimate, parts={"items": rare}, together=together, centre=centre, plain=plain)
 
 
@@ -160,6 +160,6 @@ def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:
     factor = 1 + estimate.group_items * correlation / (1 - correlation)
     items = estimate.items
     # a fold is a mean over many items: folds that tie hide no rare difference
-    variance = items.variance if estimate.plain is None else estimate.plain
+    variance = items.variance if estimate.plain is None else estimate.plain.variance
     parts = {"items": Part(variance * factor, np.zeros_like(items.third), items.df)}
     return replace(estimate, parts=parts, together=None, centre=None, plain=None, n_items=estimate.group_items / factor)

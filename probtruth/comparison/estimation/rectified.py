@@ -1,6 +1,6 @@
 """Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -116,6 +116,7 @@ class Rectified:
         extra = change**2 / (n_answers * n_in_all)
         extra_third = change**3 / (n_answers**2 * n_in_all)
         counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
+
         def with_answers(part: Part) -> Part:
             return Part(part.variance * factor + extra, part.third * factor**1.5 * counted + extra_third, df)
 

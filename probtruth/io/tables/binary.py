@@ -87,6 +87,7 @@ def _of_arrow(path: Path) -> Binary:
         _need_rows(file.schema.names, n_rows, path)
         read = partial(file.to_batches, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
         return Binary(path, file.schema.names, n_rows, {}, read)
+
     def batches(columns: MaybeStrings) -> Iterator[Any]:
         with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
             for batch in reader:
