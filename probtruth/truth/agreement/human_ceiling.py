@@ -104,7 +104,7 @@ def human_ceiling(
 def _interval(
     loss: Float[np.ndarray, " row"], spread: Spread, largest: float, unseen: float
 ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
-    """95% intervals on the logit scale of a loss from 0 to the largest; at these ends the share `unseen` may be unlike."""
+    """95% intervals on the logit scale of a loss from 0 to the largest; there the share `unseen` may be unlike."""
     slope = loss * (largest - loss) / largest
     step = np.divide(spread.half_width, slope, out=np.zeros_like(loss), where=slope > 0)
     with np.errstate(divide="ignore"):
