@@ -81,7 +81,9 @@ def weighted_metric(
     truth = aligned.truth
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
-        answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
+        with np.errstate(invalid="ignore"):  # of items that a model lacks
+            answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
+        answers[aligned.lacking] = np.nan
         values, linear = _from_answers(name, label_name, aligned, answers, unit)
         if name != "recall":
             totals = truth.sum(0)
