@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.boards.boards import Board, with_filled_labels
+from probtruth.comparison.boards.boards import board_estimate, with_filled_labels
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.estimation.fixed_items import fixed_part, fixed_variance
@@ -68,8 +68,7 @@ def _estimated(moments: Moments, plan: Design, about: About, influence: ModelIte
     """The estimate from sums, also of a board with holes, whose items move the means by `influence` besides."""
     about = replace(about, range=moments.range)
     if moments.has_holes and moments.finite.any():
-        board = Board.of(moments, plan)
-        estimate = board.estimate(board.moments(influence), about)
+        estimate = board_estimate(moments, plan, about, influence)
     else:
         estimate = estimate_of(moments, plan, about)
     up, down = moments.infinite[..., plan.weights > 0].any(-1)
