@@ -10,12 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float
 
 from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, fits_of
 from probtruth.comparison.boards.notes import LEAST_DF, notes_on
-from probtruth.comparison.estimation.design import Design, pairs_of, rows_among, totals
+from probtruth.comparison.estimation.design import Design, pairs_of, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments
@@ -31,13 +30,11 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     """
     columns = sums.columns
     assert columns is not None
-    finite = np.flatnonzero(sums.finite)
-    names = [sums.models[at] for at in finite]
-    fits = fits_of(columns.of_models(finite), sums.cell_group[columns.cell], plan, names)
+    fits = fits_of(columns, sums.cell_group[columns.cell], plan, sums.models)
     moved = [fit.influence for fit in fits]
     if more is not None:
         for group, influence in enumerate(moved):
-            moved[group] = influence + more[np.ix_(finite, plan.of_item() == group)]
+            moved[group] = influence + more[:, plan.of_item() == group]
     shared_items = np.sum([fit.shared for fit in fits], axis=0).astype(np.int64)
     about = replace(about, values=None, shared_items=shared_items)
     estimate = estimate_of(_without_holes(sums, plan, fits, moved), plan, about)
@@ -51,60 +48,46 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     cube = items.third * items.df * (items.df - 1) / full**2
     part = part_of(square, cube, df + 1, np.float64(1.0), df)
     estimate = replace(estimate, parts={"items": part}, like_items=estimate.group_items * share)
-    notes = (*about.notes, *notes_on(sums, fits, estimate))
+    notes = (*about.notes, *notes_on(fits, estimate))
     return replace(estimate, about=replace(about, notes=notes))
 
 
 def _without_holes(sums: Moments, plan: Design, fits: Sequence[Fit], moved: Sequence[Values]) -> Moments:
-    """The sums of the board without holes; range and ties are those of the scores themselves."""
-    finite = np.flatnonzero(sums.finite)
-    powers = np.zeros(sums.powers.shape)
+    """The sums of the board without holes; range and ties are those of the scores themselves.
+
+    Ties of clusters are those of two models' sums over the items that they share, as they would be without holes.
+    """
+    powers = sums.powers.copy()
     ends = sums.ends.copy()
     sizes = sums.sizes.copy()
-    rows = rows_among(finite, len(sums.models))
-    pair_rows = rows[len(finite) :]
-    first, second = pairs_of(np.arange(len(finite))).T
+    n_models = len(sums.models)
+    first, second = pairs_of(np.arange(n_models)).T
+    largest = np.maximum(sums.largest[first], sums.largest[second])
     for group, fit in enumerate(fits):
         mean = rows_from_models(fit.mean)
         n_shared = fit.shared[first, second]
+        of_pairs = sizes[:, n_models:, group]
+        enlarged = ratio(fit.n_items, n_shared)
         if sums.clustered:
             cells = np.flatnonzero(sums.cell_group == group)
+            n = sums.n[cells]
+            of_shared = np.abs(sums.powers[0][n_models:, cells]) * n
+            differ = of_shared > TIE * np.outer(largest, n)
+            of_pairs[0] = differ.sum(1) * ratio(len(cells), fit.cells_shared[first, second])
+            of_pairs[1] = of_shared.sum(1) * enlarged
             of_cells = totals(moved[group] * fit.columns.size, fit.columns.cell, len(sums.n))
-            apart = rows_from_models(of_cells[:, cells] / sums.n[cells])
-            powers[0][np.ix_(rows, cells)] = mean[:, None] + apart
-            squares = apart**2 @ sums.n[cells]
-            of_pairs = _unit_sizes(fit, len(cells))[:, first, second]
+            apart = rows_from_models(of_cells[:, cells] / n)
+            powers[0][:, cells] = mean[:, None] + apart
+            squares = apart**2 @ n
         else:
+            of_pairs *= enlarged
             squares, cubes = _squares_and_cubes(fit, moved[group])
-            powers[:, rows, group] = np.stack([mean, squares, cubes])
-            of_pairs = ratio(fit.n_items, n_shared) * sums.sizes[:, pair_rows, group]
+            powers[:, :, group] = np.stack([mean, squares, cubes])
         of_pairs[0, n_shared == 0] = plan.group_units[group]  # no ties of two models that share nothing
-        sizes[:, pair_rows, group] = of_pairs
         # what two models do not share may tell them apart too
         near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
-        ends[:, rows, group] = np.maximum(ends[:, rows, group], near)
+        ends[:, :, group] = np.maximum(ends[:, :, group], near)
     return replace(sums, powers=powers, ends=ends, sizes=sizes)
-
-
-def _unit_sizes(fit: Fit, n_units: int) -> Float[np.ndarray, "size model model"]:
-    """In how many clusters two models' sums over the items that they share differ, and by how much in all.
-
-    Both are what they would be without holes.
-    """
-    columns = fit.columns
-    seen = columns.seen.astype(np.float64)
-    scores = np.nan_to_num(columns.values) * columns.size
-    largest = np.abs(scores).max(1)
-    rounding = TIE * np.maximum.outer(largest, largest)
-    sizes = np.zeros((2, *rounding.shape))
-    units_shared = np.zeros_like(rounding)
-    for cell in np.unique(columns.cell):
-        here = np.flatnonzero(columns.cell == cell)
-        of_shared = scores[:, here] @ seen[:, here].T
-        apart = np.abs(of_shared - of_shared.T)
-        sizes += [apart > rounding, apart]
-        units_shared += (columns.count * seen)[:, here] @ seen[:, here].T > 0
-    return sizes * np.stack([ratio(n_units, units_shared), ratio(fit.n_items, fit.shared)])
 
 
 def _squares_and_cubes(fit: Fit, moved: Values) -> tuple[np.ndarray, np.ndarray]:
@@ -138,8 +121,9 @@ def filling(values: Values, plan: Design, models: Sequence[str]) -> Callable[[Va
     def fill(with_holes: Values) -> Values:
         without = np.nan_to_num(with_holes, posinf=np.inf, neginf=-np.inf)
         for group, fit in enumerate(fits):
-            here = np.ix_(finite, np.flatnonzero(of_item == group))
-            without[here] = fit.filled(with_holes[here])
+            here = np.ix_(finite, of_item == group)
+            mean = fit.mean[:, None]
+            without[here] = mean + fit.moved(with_holes[here] - mean)  # what each item moves, about the means
         return without
 
     return fill

@@ -34,6 +34,7 @@ class Fit:
     # How far an item moves the means, times the number of items: by its scores about their mean, and by this mean
     solve: Float[np.ndarray, "model model"]
     level: float
+    n_items: int
 
     @classmethod
     def of(cls, columns: Columns) -> "Fit":
@@ -47,18 +48,24 @@ class Fit:
         solve = np.linalg.inv(laplacian + n_scored / len(seen) ** 2)
         # the level is that at which the items' worth averages to 0
         solve -= share @ solve / n_scored
-        n_items = count.sum()
-        return cls(columns, n_items * solve, n_items / n_scored)
-
-    @property
-    def n_items(self) -> int:
-        return int(self.columns.count.sum())
+        n_items = int(count.sum())
+        return cls(columns, n_items * solve, n_items / n_scored, n_items)
 
     @cached_property
     def shared(self) -> Float[np.ndarray, "model model"]:
         """On how many items two models were both scored."""
         seen = self.columns.seen.astype(np.float64)
         return np.asarray(seen * self.columns.count @ seen.T)
+
+    @property
+    def cells_shared(self) -> Float[np.ndarray, "model model"]:
+        """In how many cells two models were both scored on an item."""
+        seen = self.columns.seen.astype(np.float64)
+        found = np.zeros(self.solve.shape)
+        for cell in np.unique(self.columns.cell):
+            of_cell = seen[:, self.columns.cell == cell]
+            found += of_cell @ of_cell.T > 0
+        return found
 
     def moved(self, values: Values) -> Values:
         """How far scores move the means, times the number of items; linear in them."""
@@ -77,11 +84,6 @@ class Fit:
         """How far each column moves the means, were they known, times the number of items."""
         return self.moved(self.columns.values - np.outer(self.mean, self.columns.size))
 
-    def filled(self, values: Values) -> Values:
-        """Scores without holes in place of those with these: the means, and about them what each item moves."""
-        mean = self.mean[:, None]
-        return mean + self.moved(values - mean)
-
     def effective(self, clustered: bool) -> Float[np.ndarray, " row"]:
         """The number of units of like weight, as a share of what there would be without holes (Kish 1965).
 
@@ -89,30 +91,30 @@ class Fit:
         """
         n_rows = len(rows_from_models(self.mean))
         sets, set_of = np.unique(self.columns.seen, axis=1, return_inverse=True)
+        set_of = set_of.ravel()
         step = ceil(sets.shape[1] / max(LEAST_SETS, MOST_WEIGHTS // n_rows))
         seen = sets[:, ::step]
         n_seen = np.maximum(seen.sum(0), 1)
         of_errors = rows_from_models(self.solve) ** 2 @ seen
         weights = of_errors - rows_from_models(self.solve @ seen) ** 2 / n_seen
         weights[: len(seen)] += 1 / n_seen + 1.0
-        chosen = np.flatnonzero(set_of.ravel() % step == 0)
-        set_of = set_of.ravel()[chosen] // step
-        count = self.columns.count[chosen].astype(np.float64)
+        chosen = set_of % step == 0
+        set_of = set_of[chosen] // step
+        count = self.columns.count[chosen]
         if clustered:
             unit = self.columns.cell[chosen]
             without_holes = np.bincount(unit, count)
             of_units = totals(weights[:, set_of] * count, unit, len(without_holes))
             return np.asarray(effective(of_units) / effective(without_holes))
         of_sets = np.bincount(set_of, count)
-        square = weights**2 @ of_sets
-        return np.asarray((weights @ of_sets) ** 2 / square / count.sum())
+        return np.asarray((weights @ of_sets) ** 2 / (weights**2 @ of_sets) / of_sets.sum())
 
 
 def fits_of(columns: Columns, group: Int[np.ndarray, " column"], plan: Design, models: Sequence[str]) -> list[Fit]:
     """The fit of each group, in which a chain of items must connect all models."""
     fits = []
     for at, name in enumerate(plan.group_names):
-        of_group = columns.chosen(np.flatnonzero(group == at))
+        of_group = columns.chosen(group == at)
         sets = connected(of_group.values)
         if len(sets) > 1:
             named = [check.shortlist([models[model] for model in one], 3) for one in sets[:3]]

@@ -72,7 +72,7 @@ class Moments:
     cell_group: CellInts
     n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
-    # residuals. NaN where scores have holes: `columns` have the items.
+    # residuals. Where scores have holes `columns` have the items, and a mean is the sum of what is there over `n`.
     powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
     sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
@@ -193,6 +193,20 @@ class Moments:
         """Which models have finite scores only."""
         return ~self.infinite.any((0, 2))
 
+    def of_finite(self) -> "Moments":
+        """The sums of the models with finite scores."""
+        models = np.flatnonzero(self.finite)
+        rows = rows_among(models, len(self.models))
+        return replace(
+            self,
+            models=tuple([self.models[model] for model in models]),
+            powers=self.powers[:, rows],
+            ends=self.ends[:, rows],
+            sizes=self.sizes[:, rows],
+            infinite=self.infinite[:, models],
+            columns=None if self.columns is None else self.columns.of_models(models),
+        )
+
     @property
     def largest(self) -> ModelFloats:
         """The size of each model's largest score."""
@@ -298,7 +312,7 @@ class Moments:
 ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
     "cell_group": (("cell",), -1, np.maximum),
     "n": (("cell",), 0, np.add),
-    "powers": (("row", "cell"), np.nan, np.add),
+    "powers": (("row", "cell"), 0, np.add),
     "ends": (("row", "group"), -np.inf, np.maximum),
     "sizes": (("row", "group"), 0, np.add),
     "infinite": (("model", "group"), 0, np.add),
@@ -308,7 +322,7 @@ ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design.
 
-    Where some lack scores, ends and sizes are of the items that a model, or a pair, has, and powers are NaN.
+    Where some lack scores, ends and sizes are of the items that a model, or a pair, has; powers are sums of clusters.
     """
     group = plan.of_item()
     cell = plan.of_cell()
@@ -345,8 +359,10 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
                 differences = values[first] - values[second]
                 rows = np.concatenate([rows, differences])
             block = slice(start, stop)
-            mean = np.add.reduceat(rows, starts, axis=1) / count
-            powers[0][block, cells] = mean
+            if not with_holes or plan.unit is not None:
+                there = np.where(np.isnan(rows), 0.0, rows) if with_holes else rows
+                mean = np.add.reduceat(there, starts, axis=1) / count
+                powers[0][block, cells] = mean
             if n_powers > 1 and not with_holes:
                 if len(cells) > 1:
                     mean = np.repeat(mean, count, axis=1)
