@@ -17,9 +17,8 @@ from probtruth.comparison.boards.notes import LEAST_DF, notes_on
 from probtruth.comparison.estimation.design import Design, pairs_of, totals
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
-from probtruth.comparison.estimation.moments import Moments
+from probtruth.comparison.estimation.moments import Moments, SizeSums
 from probtruth.kernels.arrays import ratio, to_host
-from probtruth.kernels.host import TIE
 from probtruth.types import Scores
 
 
@@ -37,7 +36,8 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
             moved[group] = influence + more[:, plan.of_item() == group]
     shared_items = np.sum([fit.shared for fit in fits], axis=0).astype(np.int64)
     about = replace(about, values=None, shared_items=shared_items)
-    estimate = estimate_of(_without_holes(sums, plan, fits, moved), plan, about)
+    moments, sizes = _without_holes(sums, plan, fits, moved)
+    estimate = estimate_of(moments, plan, about, sizes)
     share = np.stack([fit.effective(sums.clustered) for fit in fits], axis=1)
     items = estimate.items
     full = items.df + 1
@@ -52,42 +52,40 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     return replace(estimate, about=replace(about, notes=notes))
 
 
-def _without_holes(sums: Moments, plan: Design, fits: Sequence[Fit], moved: Sequence[Values]) -> Moments:
-    """The sums of the board without holes; range and ties are those of the scores themselves.
+def _without_holes(
+    sums: Moments, plan: Design, fits: Sequence[Fit], moved: Sequence[Values]
+) -> tuple[Moments, SizeSums]:
+    """The sums of the board without holes, with the range of the scores themselves, and its units' sizes.
 
-    Ties of clusters are those of two models' sums over the items that they share, as they would be without holes.
+    These are as they would be if two models differed on all units as on those that they share.
     """
     powers = sums.powers.copy()
     ends = sums.ends.copy()
-    sizes = sums.sizes.copy()
+    sizes = sums.unit_sizes.copy()
     n_models = len(sums.models)
     first, second = pairs_of(np.arange(n_models)).T
-    largest = np.maximum(sums.largest[first], sums.largest[second])
     for group, fit in enumerate(fits):
         mean = rows_from_models(fit.mean)
-        n_shared = fit.shared[first, second]
-        of_pairs = sizes[:, n_models:, group]
-        enlarged = ratio(fit.n_items, n_shared)
+        units_shared = fit.shared
         if sums.clustered:
+            units_shared = fit.cells_shared
             cells = np.flatnonzero(sums.cell_group == group)
             n = sums.n[cells]
-            of_shared = np.abs(sums.powers[0][n_models:, cells]) * n
-            differ = of_shared > TIE * np.outer(largest, n)
-            of_pairs[0] = differ.sum(1) * ratio(len(cells), fit.cells_shared[first, second])
-            of_pairs[1] = of_shared.sum(1) * enlarged
             of_cells = totals(moved[group] * fit.columns.size, fit.columns.cell, len(sums.n))
             apart = rows_from_models(of_cells[:, cells] / n)
             powers[0][:, cells] = mean[:, None] + apart
             squares = apart**2 @ n
         else:
-            of_pairs *= enlarged
             squares, cubes = _squares_and_cubes(fit, moved[group])
             powers[:, :, group] = np.stack([mean, squares, cubes])
-        of_pairs[0, n_shared == 0] = plan.group_units[group]  # no ties of two models that share nothing
         # what two models do not share may tell them apart too
         near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
         ends[:, :, group] = np.maximum(ends[:, :, group], near)
-    return replace(sums, powers=powers, ends=ends, sizes=sizes)
+        n_units = plan.group_units[group]
+        n_shared = np.stack([units_shared, fit.shared])[:, first, second]
+        sizes[:, n_models:, group] *= ratio(np.array([[n_units], [fit.n_items]]), n_shared)
+        sizes[0, n_models:, group][n_shared[0] == 0] = n_units  # no ties of two models that share nothing
+    return replace(sums, powers=powers, ends=ends), sizes
 
 
 def _squares_and_cubes(fit: Fit, moved: Values) -> tuple[np.ndarray, np.ndarray]:

@@ -7,20 +7,20 @@ from jaxtyping import Bool
 
 from probtruth.comparison.estimation.design import Design, pairs_of
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
-from probtruth.comparison.estimation.moments import Moments, PowerSums
+from probtruth.comparison.estimation.moments import Moments, PowerSums, SizeSums
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.host import ROUNDING, TIE
+from probtruth.kernels.host import ROUNDING
 from probtruth.kernels.shapes import CellInts, RowGroup
 
 
-def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
+def estimate_of(moments: Moments, plan: Design, about: About, sizes: SizeSums | None = None) -> Estimate:
     """The means of models whose scores are finite, and of their pairs, by group.
 
-    With clusters they are those of the item-weighted ratio estimator, linearised.
+    With clusters they are those of the item-weighted ratio estimator, linearised. `sizes` are the units' where scores
+    have holes, which the sums then lack.
     """
     n_models = len(moments.models)
-    pairs = pairs_of(np.arange(n_models))
-    largest = np.append(moments.largest, moments.largest[pairs].max(1))
+    largest = moments.largest
     ends = moments.ends.copy()
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
     powers = moments.powers.copy()
@@ -40,13 +40,7 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
     least_and_most = np.stack([low.min(1), high.max(1)])
     estimate = Estimate(moments.models, mean, {"items": part}, plan, about, ends=least_and_most)
-    differ, total = moments.sizes
-    # with holes the sizes are those of the clusters' items that a pair shares
-    of_units = plan.unit_group is not None and about.shared_items is None
-    if of_units:
-        rounding_of_units = TIE * largest[:, None] * moments.n
-        unit_differs = (np.abs(unit_totals) > rounding_of_units).astype(np.float64)
-        differ = plan.group_totals(unit_differs)
+    differ, total = moments.unit_sizes if sizes is None else sizes
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
@@ -57,12 +51,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     weight[:n_models] = 0.0
     if not weight.any():
         return estimate
-    if plan.unit_group is None:
-        squares = moments.n * mean**2 + powers[1]
-    else:
-        squares = plan.group_totals(unit_totals**2)
-        if of_units:
-            total = plan.group_totals(np.abs(unit_totals))
+    clustered = plan.unit_group is not None
+    squares = plan.group_totals(unit_totals**2) if clustered else moments.n * mean**2 + powers[1]
     # how large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound
     total = np.where(rounding[:, None], 0.0, total)
     of_group = ratio(squares, total)
@@ -70,7 +60,8 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     if about.range is not None:
         of_ties += about.bound * plan.n_items / plan.n_units
     if about.shared_items is not None:  # an item counts for those that the pair does not share
-        shared = about.shared_items[tuple(pairs.T)]
+        first, second = pairs_of(np.arange(n_models)).T
+        shared = about.shared_items[first, second]
         of_ties[n_models:] *= plan.n_items / np.maximum(shared, 1)
     of_all = ratio(squares.sum(1), total.sum(1), of_ties)
     size = np.where(constant_group, of_all[:, None], of_group)

@@ -21,12 +21,13 @@ from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
 from probtruth.kernels.host import TIE
-from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
+from probtruth.kernels.shapes import CellInts, ModelItem, RowFloats
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
 PowerSums = Float[np.ndarray, "power row cell"]
+SizeSums = Float[np.ndarray, "size row group"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
@@ -75,7 +76,7 @@ class Moments:
     # residuals. Where scores have holes `columns` have the items, and a mean is the sum of what is there over `n`.
     powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
-    sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
+    sizes: SizeSums  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
     columns: Columns | None = None
     annotators: UnitSums | None = None
@@ -208,9 +209,21 @@ class Moments:
         )
 
     @property
-    def largest(self) -> ModelFloats:
-        """The size of each model's largest score."""
-        return self.ends[:, : len(self.models)].max((0, 2))
+    def largest(self) -> RowFloats:
+        """The size of each model's largest score, and of each pair's."""
+        of_models = self.ends[:, : len(self.models)].max((0, 2))
+        pairs = pairs_of(np.arange(len(self.models)))
+        return np.append(of_models, of_models[pairs].max(1))
+
+    @property
+    def unit_sizes(self) -> SizeSums:
+        """In how many units each row's scores do not add up to 0, and the sum of the sizes of what they add up to."""
+        if not self.clustered:
+            return self.sizes
+        size = np.abs(self.n * self.powers[0])
+        differs = 1.0 * (size > TIE * np.outer(self.largest, self.n))
+        n_groups = len(self.groups)
+        return np.stack([totals(rows, self.cell_group, n_groups) for rows in (differs, size)])
 
     @property
     def range(self) -> tuple[float, float] | None:
