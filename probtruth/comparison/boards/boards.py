@@ -30,13 +30,9 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     columns = sums.columns
     assert columns is not None
     fits = fits_of(columns, sums.cell_group[columns.cell], plan, sums.models)
-    moved = [fit.influence for fit in fits]
-    if more is not None:
-        for group, influence in enumerate(moved):
-            moved[group] = influence + more[:, plan.of_item() == group]
     shared_items = np.sum([fit.shared for fit in fits], axis=0).astype(np.int64)
     about = replace(about, values=None, shared_items=shared_items)
-    moments, sizes = _without_holes(sums, plan, fits, moved)
+    moments, sizes = _without_holes(sums, plan, fits, more)
     estimate = estimate_of(moments, plan, about, sizes)
     share = np.stack([fit.effective(sums.clustered) for fit in fits], axis=1)
     items = estimate.items
@@ -52,9 +48,7 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     return replace(estimate, about=replace(about, notes=notes))
 
 
-def _without_holes(
-    sums: Moments, plan: Design, fits: Sequence[Fit], moved: Sequence[Values]
-) -> tuple[Moments, SizeSums]:
+def _without_holes(sums: Moments, plan: Design, fits: Sequence[Fit], more: Values | None) -> tuple[Moments, SizeSums]:
     """The sums of the board without holes, with the range of the scores themselves, and its units' sizes.
 
     These are as they would be if two models differed on all units as on those that they share.
@@ -66,17 +60,24 @@ def _without_holes(
     first, second = pairs_of(np.arange(n_models)).T
     for group, fit in enumerate(fits):
         mean = rows_from_models(fit.mean)
+        moved = fit.influence
+        if more is not None:
+            moved = moved + more[:, plan.of_item() == group]
         units_shared = fit.shared
         if sums.clustered:
-            units_shared = fit.cells_shared
             cells = np.flatnonzero(sums.cell_group == group)
             n = sums.n[cells]
-            of_cells = totals(moved[group] * fit.columns.size, fit.columns.cell, len(sums.n))
+            of_cells = totals(moved * fit.columns.size, fit.columns.cell, len(sums.n))
             apart = rows_from_models(of_cells[:, cells] / n)
             powers[0][:, cells] = mean[:, None] + apart
             squares = apart**2 @ n
+            seen = fit.columns.seen.astype(np.float64)
+            units_shared = np.zeros_like(fit.shared)
+            for cell in cells:
+                of_cell = seen[:, fit.columns.cell == cell]
+                units_shared += of_cell @ of_cell.T > 0
         else:
-            squares, cubes = _squares_and_cubes(fit, moved[group])
+            squares, cubes = _squares_and_cubes(fit, moved)
             powers[:, :, group] = np.stack([mean, squares, cubes])
         # what two models do not share may tell them apart too
         near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])

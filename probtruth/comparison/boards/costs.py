@@ -45,4 +45,10 @@ def _matched(costs: Scores, scores: Scores) -> Values:
             hint = "Give every model a cost on every item that it was scored on, or a price."
             raise InputError(f"no cost of {what} {check.shortlist(lacking, 3)}", f"a cost of every {what}", hint)
     rows = positions(costs.models, scores.models)
-    return costs.values[np.ix_(rows, positions(costs.items, scores.items))]
+    found = costs.values[np.ix_(rows, positions(costs.items, scores.items))]
+    largest = np.fmax.reduce(np.abs(found), axis=1)
+    unknown = [scores.models[at] for at in np.flatnonzero(~np.isfinite(largest))]
+    if unknown:
+        problem = f"no cost of model {check.shortlist(unknown, 3)}, or an infinite one"
+        raise InputError(problem, "finite costs of every model", "Give it a cost on its items, or a price.")
+    return found

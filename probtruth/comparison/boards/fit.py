@@ -57,16 +57,6 @@ class Fit:
         seen = self.columns.seen.astype(np.float64)
         return np.asarray(seen * self.columns.count @ seen.T)
 
-    @property
-    def cells_shared(self) -> Float[np.ndarray, "model model"]:
-        """In how many cells two models were both scored on an item."""
-        seen = self.columns.seen.astype(np.float64)
-        found = np.zeros(self.solve.shape)
-        for cell in np.unique(self.columns.cell):
-            of_cell = seen[:, self.columns.cell == cell]
-            found += of_cell @ of_cell.T > 0
-        return found
-
     def moved(self, values: Values) -> Values:
         """How far scores move the means, times the number of items; linear in them."""
         scores = np.ma.masked_invalid(values)

@@ -222,7 +222,7 @@ class Moments:
             return self.sizes
         size = np.abs(self.n * self.powers[0])
         differs = 1.0 * (size > TIE * np.outer(self.largest, self.n))
-        n_groups = len(self.groups)
+        n_groups = self.ends.shape[2]
         return np.stack([totals(rows, self.cell_group, n_groups) for rows in (differs, size)])
 
     @property
