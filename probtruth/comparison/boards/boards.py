@@ -6,7 +6,7 @@ each item adds to them (its influence), which needs no more than that items are 
 these means and, about them, n times these influences: all that follows from full scores follows from it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -102,13 +102,8 @@ def _squares_and_cubes(fit: Fit, moved: Values) -> tuple[np.ndarray, np.ndarray]
     return squares[:, 0], cubes[:, 0]
 
 
-def filled(values: Values, plan: Design, models: Sequence[str]) -> Values:
-    """Scores without holes in place of these."""
-    return filling(values, plan, models)(values)
-
-
-def filling(values: Values, plan: Design, models: Sequence[str]) -> Callable[[Values], Values]:
-    """What makes scores without holes of these, or of others with the same holes, such as those under a label.
+def filled(values: Values, plan: Design, models: Sequence[str], *others: Values) -> list[Values]:
+    """Scores without holes in place of these, and of others with the same holes, such as those under a label.
 
     Models with an infinite score keep theirs.
     """
@@ -116,16 +111,15 @@ def filling(values: Values, plan: Design, models: Sequence[str]) -> Callable[[Va
     names = [models[at] for at in finite.tolist()]
     of_item = plan.of_item()
     fits = fits_of(Columns.of_items(values[finite], of_item), of_item, plan, names)
-
-    def fill(with_holes: Values) -> Values:
+    found = []
+    for with_holes in (values, *others):
         without = np.nan_to_num(with_holes, posinf=np.inf, neginf=-np.inf)
         for group, fit in enumerate(fits):
             here = np.ix_(finite, of_item == group)
             mean = fit.mean[:, None]
             without[here] = mean + fit.moved(with_holes[here] - mean)  # what each item moves, about the means
-        return without
-
-    return fill
+        found.append(without)
+    return found
 
 
 def with_filled_labels(scores: Scores, plan: Design) -> Scores:
@@ -133,10 +127,9 @@ def with_filled_labels(scores: Scores, plan: Design) -> Scores:
     behind = scores.labels
     if behind is None:
         return scores
-    fill = filling(scores.losses, plan, scores.models)
     counts = (to_host(behind.truth) > 0) | np.isnan(scores.values)[:, :, None]
     # what cannot be may cost infinitely much
     under = np.where(counts, to_host(behind.losses), 0.0)
-    labels = np.stack([fill(of_label) for of_label in np.moveaxis(under, 2, 0)], axis=2)
-    behind = replace(behind, label_losses=labels)
-    return replace(scores, values=scores.sign * fill(scores.losses), labels=behind)
+    losses, *of_labels = filled(scores.losses, plan, scores.models, *np.moveaxis(under, 2, 0))
+    behind = replace(behind, label_losses=np.stack(of_labels, axis=2))
+    return replace(scores, values=scores.sign * losses, labels=behind)

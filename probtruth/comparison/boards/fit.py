@@ -7,11 +7,11 @@ from math import ceil
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.sparse import csgraph
+from scipy.sparse import csgraph, csr_array
 
 from probtruth import check
 from probtruth.comparison.boards.columns import Columns, Values
-from probtruth.comparison.estimation.design import Design, effective, totals
+from probtruth.comparison.estimation.design import Design, effective
 from probtruth.comparison.estimation.estimate import rows_from_models
 from probtruth.errors import PosteriorError
 
@@ -81,22 +81,16 @@ class Fit:
         """
         n_rows = len(rows_from_models(self.mean))
         sets, set_of = np.unique(self.columns.seen, axis=1, return_inverse=True)
-        set_of = set_of.ravel()
         step = ceil(sets.shape[1] / max(LEAST_SETS, MOST_WEIGHTS // n_rows))
         seen = sets[:, ::step]
         n_seen = np.maximum(seen.sum(0), 1)
         of_errors = rows_from_models(self.solve) ** 2 @ seen
         weights = of_errors - rows_from_models(self.solve @ seen) ** 2 / n_seen
         weights[: len(seen)] += 1 / n_seen + 1.0
-        chosen = set_of % step == 0
-        set_of = set_of[chosen] // step
-        count = self.columns.count[chosen]
+        times = csr_array((self.columns.count, (set_of.ravel(), self.columns.cell)))[::step]
         if clustered:
-            unit = self.columns.cell[chosen]
-            without_holes = np.bincount(unit, count)
-            of_units = totals(weights[:, set_of] * count, unit, len(without_holes))
-            return np.asarray(effective(of_units) / effective(without_holes))
-        of_sets = np.bincount(set_of, count)
+            return np.asarray(effective(weights @ times) / effective(times.sum(0)))
+        of_sets = times.sum(1)
         return np.asarray((weights @ of_sets) ** 2 / (weights**2 @ of_sets) / of_sets.sum())
 
 
