@@ -108,7 +108,9 @@ def _value(param: Any, word: str, value: Any, folder: Path) -> Any:
     listed = value if isinstance(value, list) and (several or names_several) else [value]
     if isinstance(value, dict):
         listed = [f"{name}={one}" for name, one in value.items()]
-    if any(name in (param.metavar or "") for name in ("FILE", "DIR", "SCORES")):
+    metavar = param.metavar or ""
+    is_column = metavar == "FILE|COL" and not (folder / str(value)).is_file()
+    if not is_column and any(name in metavar for name in ("FILE", "DIR", "SCORES")):
         listed = [_from_here(str(one), folder) for one in listed]
     texts = [str(one) for one in listed]
     return texts if several else ",".join(texts)

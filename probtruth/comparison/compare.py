@@ -79,9 +79,8 @@ def compare(
     if scores.by_proper_rule is None:
         return found
     same = {**options, "rope": None, "strict": False}  # a ROPE is in units of the score
-    proper = compare(
-        scores.by_proper_rule, groups, clusters, replicates, annotations=annotations, weights=weights, **same
-    )
+    proper_scores = replace(scores.by_proper_rule, groups=plan.groups, clusters=plan.clusters)
+    proper = compare(proper_scores, replicates=replicates, annotations=annotations, weights=weights, **same)
     return replace(found, proper=proper, warnings=(*other_best(found, proper), *found.warnings))
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from jaxtyping import Bool, Float, Int
 from numpy.typing import DTypeLike
 
 from probtruth.errors import InputError
@@ -19,6 +20,26 @@ PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")  # Where Linux says what t
 
 ROUNDING = 8 * np.finfo(np.float64).eps  # What spreads by no more than this, relative to the numbers, is one constant
 TIE = 1e-12  # Two scores that differ by no more than this, relative to the largest, are the same
+
+Numbers = Float[np.ndarray, " value"]
+Places = Int[np.ndarray, " value"]
+
+
+def in_order(values: Numbers) -> tuple[Places, Bool[np.ndarray, " value"]]:
+    """The places of the values from the least up, and which of these are the first of their ties."""
+    order = np.argsort(values, kind="stable")
+    ascending = values[order]
+    with np.errstate(invalid="ignore"):  # of two infinities
+        rises = ascending[1:] - ascending[:-1] > TIE * np.abs(ascending[:-1])
+    return order, np.append(True, rises)
+
+
+def distinct(values: Numbers) -> tuple[Float[np.ndarray, " point"], Places, Int[np.ndarray, " point"]]:
+    """The distinct values, which of them each is, and how often each stands; values that tie are one."""
+    order, first = in_order(values)
+    point_of = np.empty(len(values), np.int64)
+    point_of[order] = np.cumsum(first) - 1
+    return values[order][first], point_of, np.bincount(point_of)
 
 
 def block_rows(n_columns: int) -> int:

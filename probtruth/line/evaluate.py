@@ -152,6 +152,7 @@ def evaluate(
         seed=seed,
         strict=strict,
     )
+    scores = comparison.scored  # with their groups and clusters
     labelled = Labelled(used.truth, truth, used.aligned, scores, comparison, options)
     # in the order of what they could change: the verdict (where these are read), the classes, the numbers, the tables
     warnings = []

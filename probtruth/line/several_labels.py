@@ -150,13 +150,13 @@ def evaluate_labels(
     options: dict[str, Any] = {"groups": groups, "clusters": clusters, "engine": engine, "seed": seed, "strict": strict}
     of_labels: dict[str, Any] = {"method": method, "estimand": estimand, "rule": rule, "floor": floor, "rope": rope}
     results = {label: evaluate(votes, models[label], **of_labels, **options) for label, votes in binary.items()}
-    listed = list(results.values())
+    listed = [result.scores for result in results.values()]
     scores = _mean_scores(listed, list(binary.values()))
     for what in ("groups", "clusters"):
         options[what] = by_item(options[what], next(iter(binary.values())).index, None, what)
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
     note = f"The mean of {check.count(len(results), 'label')}: {shortlist(results, 12)}. result.json has each."
-    return LabelsResult(scores, comparison, comparison.warnings, note=note, by_label=results)
+    return LabelsResult(comparison.scored, comparison, comparison.warnings, note=note, by_label=results)
 
 
 def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Beside) -> dict[str, Annotations]:
@@ -207,24 +207,27 @@ def _read_models(
     return {label: read_predictions(of_label[label], votes.index, ITEM) for label, votes in binary.items()}
 
 
-def _mean_scores(results: Sequence[Result], binary: Sequence[Annotations]) -> Scores:
+def _mean_scores(listed: Sequence[Scores], binary: Sequence[Annotations]) -> Scores:
     """Each item's loss as the mean over its labels; with the annotators behind it where opinions are asked for."""
-    first = results[0].scores
-    values = np.mean([result.scores.values for result in results], axis=0)
-    entropy = float(np.mean([result.scores.known.entropy or 0.0 for result in results]))
+    first = listed[0]
+    values = np.mean([scores.values for scores in listed], axis=0)
+    entropy = float(np.mean([scores.known.entropy or 0.0 for scores in listed]))
     known = replace(first.known, entropy=entropy, baseline=None)
-    cautions = dict.fromkeys(line for result in results for line in result.scores.cautions)
+    cautions = dict.fromkeys(line for scores in listed for line in scores.cautions)
     behind = first.labels
     if behind is not None:
-        behind = None if behind.named_annotations is None else _patterns_behind(results, binary)
-    fitted = [result.scores.influence for result in results if result.scores.influence is not None]
-    influence = np.sum(fitted, axis=0) / len(results) if fitted else None
-    return replace(first, values=values, known=known, labels=behind, influence=influence, cautions=tuple(cautions))
+        behind = None if behind.named_annotations is None else _patterns_behind(listed, binary)
+    fitted = [scores.influence for scores in listed if scores.influence is not None]
+    influence = np.sum(fitted, axis=0) / len(listed) if fitted else None
+    kin = [scores.by_proper_rule for scores in listed if scores.by_proper_rule is not None]
+    kin_of_mean = _mean_scores(kin, binary) if kin else None
+    mean = replace(first, values=values, known=known, labels=behind, influence=influence, cautions=tuple(cautions))
+    return replace(mean, by_proper_rule=kin_of_mean)
 
 
-def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -> LabelsBehind:
+def _patterns_behind(listed: Sequence[Scores], binary: Sequence[Annotations]) -> LabelsBehind:
     """The sets of labels that annotators gave, as the labels of the mean loss."""
-    scores = results[0].scores
+    scores = listed[0]
     annotations = binary[0]
     answers = np.stack([one.label for one in binary], 1)
     patterns, pattern = np.unique(answers, axis=0, return_inverse=True)
@@ -232,8 +235,8 @@ def _patterns_behind(results: Sequence[Result], binary: Sequence[Annotations]) -
     joint = replace(annotations, label=pattern.ravel(), index=index)
     counts = joint.counts()[positions(index.items, scores.items)]
     losses = np.zeros((*scores.values.shape, len(patterns)))  # model, item, pattern
-    for column, result in zip(patterns.T, results, strict=True):
-        losses += np.asarray(result.scores.label_values)[:, :, column] / len(results)
+    for column, of_label in zip(patterns.T, listed, strict=True):
+        losses += np.asarray(of_label.label_values)[:, :, column] / len(listed)
     n_votes = counts.sum(1)
     shares = counts / n_votes[:, None]
     return LabelsBehind(losses, shares, "distribution", shares, n_votes, annotations=joint)

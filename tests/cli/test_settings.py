@@ -129,6 +129,18 @@ def test_files_of_settings_that_are_not_there(run, here):
     assert "expected a table" in run("--config", "pyproject.toml", "compare").err
 
 
+def test_a_column_of_costs_is_no_path(run, here, monkeypatch, files):
+    """From a folder below, the column 'usd' was looked for as '../usd'."""
+    rows = files["scores"].read_text().splitlines()
+    (here / "priced.csv").write_text("\n".join([rows[0] + ",usd", *(row + ",2" for row in rows[1:])]))
+    (here / "probtruth.toml").write_text('[compare]\nscores = ["priced.csv"]\ncost = "usd"\nlower-is-better = true\n')
+    (here / "sub").mkdir()
+    monkeypatch.chdir(here / "sub")
+    done = run("--config", "../probtruth.toml", "compare", "--json")
+    assert done.status == 0, done.err
+    assert done.json["frontier"] is not None
+
+
 def test_paths_are_relative_to_the_file(run, here, monkeypatch, files):
     (here / "sub").mkdir()
     (here / "about.csv").write_text("item,half\n" + "".join(f"i{n},{n % 2}\n" for n in range(24)))

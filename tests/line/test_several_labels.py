@@ -78,6 +78,13 @@ def test_the_mean_is_that_of_the_labels(method: str) -> None:
     assert other.comparison.pairs[0]["low"] == pytest.approx(result.comparison.pairs[0]["low"], rel=ROUNDING)
 
 
+def test_the_proper_rule_beside_an_improper_one_is_the_mean_too() -> None:
+    """It was the proper rule of the first label."""
+    result = evaluate(*made(), rule="manhattan")
+    of_labels = [one.comparison.proper.pairs[0]["difference"] for one in result.by_label.values()]
+    assert result.comparison.proper.pairs[0]["difference"] == pytest.approx(np.mean(of_labels), rel=ROUNDING)
+
+
 def test_labels_of_one_item_are_not_new_items() -> None:
     """One label three times is no more evidence than once."""
     table, models = made()

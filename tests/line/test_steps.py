@@ -222,3 +222,31 @@ class TestLazily:
         )
         result = evaluate(pt.infer_truth(pt.Annotations.from_long(rows)), predictions)
         assert result.warnings[0].startswith("the choice of estimand matters")
+
+
+@pytest.mark.parametrize("rule", ["log", "manhattan"])
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_the_scores_of_a_result_keep_their_groups_and_clusters(rule: Any, n_labels: int) -> None:
+    """They were lost: compared again, clusters were items, and the table of items had no groups."""
+    annotations, predictions = made(next(iter(WORLDS)))
+    items = predictions.index.items
+    clusters = {item: f"c{row // 8}" for row, item in enumerate(items)}
+    groups = {item: f"g{row // 40}" for row, item in enumerate(items)}
+    options = {"groups": groups, "clusters": clusters, "rule": rule}
+    if n_labels == 1:
+        result = evaluate(annotations, predictions, **options)
+    else:
+        answers = {"item": annotations.item, "annotator": annotations.annotator}
+        answers = {name: np.array(getattr(annotations.index, f"{name}s"))[rows] for name, rows in answers.items()}
+        tables = {"a": {"item": list(items)}, "b": {"item": list(items)}}
+        for place, label in enumerate(annotations.index.labels[:2]):
+            answers[label] = (annotations.label == place).astype(int)
+            for model, probs in zip(tables, np.exp(predictions.log_probs), strict=True):
+                tables[model][label] = probs[:, place]
+        result = pt.evaluate_labels(answers, tables, annotations.index.labels[:2], engine="exact", **options)
+    again = compare(result.scores)
+    assert numbers(again) == pytest.approx(numbers(result.comparison), rel=ROUNDING, abs=ROUNDING)
+    assert again.groups == result.comparison.groups
+    if rule == "manhattan":
+        assert numbers(again.proper) == pytest.approx(numbers(result.comparison.proper), rel=ROUNDING, abs=ROUNDING)
+    assert result.items()["group"].to_list() == [groups[item] for item in result.scores.items]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from probtruth import check, frames
+from probtruth.kernels.host import distinct
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.events import isotonic
@@ -82,7 +83,7 @@ def corp_parts(rule: ScoringRule, log_probs: ItemLabel, truth: ItemLabel) -> tup
     n_labels = truth.shape[1]
     fitted = np.empty(truth.shape)
     for label in range(1 if n_labels == 2 else 0, n_labels):  # with two labels one order serves both
-        _, point_of, count = np.unique(np.exp(log_probs[:, label]), return_inverse=True, return_counts=True)
+        _, point_of, count = distinct(np.exp(log_probs[:, label]))
         fitted[:, label] = isotonic(point_of, count, truth[:, label])[point_of]
     if n_labels == 2:
         fitted[:, 0] = 1 - fitted[:, 1]

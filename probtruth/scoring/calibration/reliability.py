@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth import check, frames
+from probtruth.kernels.host import distinct, in_order
 from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.scoring.align import align
 from probtruth.scoring.calibration.events import bins_of, isotonic, judged
@@ -67,11 +68,11 @@ def reliability_curve(
     tail = (1 - check.number(level, "level", "0.95 is usual.", above=0, below=1)) / 2
     rows: list[dict[str, object]] = []
     for named, forecasts, outcomes, _ in judged(aligned, way):
-        points, point_of, count = np.unique(forecasts, return_inverse=True, return_counts=True)
+        points, point_of, count = distinct(forecasts)
         observed = isotonic(point_of, count, outcomes)
-        change = observed[1:] != observed[:-1]
-        ends = np.append(True, change) | np.append(change, True)  # rows at the ends of each flat piece
-        piece = np.append(0, np.cumsum(change))
+        _, first = in_order(observed)
+        ends = first | np.append(first[1:], True)  # rows at the ends of each flat piece
+        piece = np.cumsum(first) - 1
         weight = np.bincount(piece, count)[piece] / len(forecasts)
         low = high = np.full(len(points), np.nan)
         if n_drawn:
@@ -89,7 +90,7 @@ def _calibrated(forecasts: ItemFloats, outcomes: ItemFloats, n_resamples: int, s
     """Possible outcomes if the forecasts were calibrated."""
     rng = np.random.default_rng(check.whole(seed, 0, "seed"))
     hard = bool(np.isin(outcomes, (0, 1)).all())
-    _, point_of, count = np.unique(forecasts, return_inverse=True, return_counts=True)
+    _, point_of, count = distinct(forecasts)
     apart = outcomes - isotonic(point_of, count, outcomes)[point_of]
     for _ in range(n_resamples):
         if hard:

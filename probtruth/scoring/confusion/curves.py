@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from probtruth import check
-from probtruth.kernels.host import TIE
+from probtruth.kernels.host import in_order
 from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import AlignedOnHost, align
 from probtruth.scoring.confusion.measures import ratio
@@ -158,12 +158,8 @@ def ranking(logs: ItemLabel, position: int) -> tuple[ItemFloats, ItemFloats]:
 
 def ranks_of(order: ItemFloats) -> tuple[ItemInts, Bool[np.ndarray, " item"]]:
     """The items from the highest report down, and which of them are the last of their ties, which enter together."""
-    ranked = np.argsort(-order, kind="stable")
-    descending = order[ranked]
-    with np.errstate(invalid="ignore"):  # of two infinities
-        differs_from_next = descending[:-1] - descending[1:] > TIE * np.abs(descending[:-1])
-    last = np.append(differs_from_next, True)
-    return ranked, last
+    ranked, first = in_order(-order)
+    return ranked, np.append(first[1:], True)
 
 
 def precision_recall(

@@ -7,6 +7,7 @@ from scipy.optimize import isotonic_regression
 
 from probtruth import check
 from probtruth.errors import InputError
+from probtruth.kernels.host import distinct
 
 MOST_BINS = 100  # The number of bins of the paper's figures, if there are enough data; else the root of their number
 # Grid steps of the kernel estimate per standard deviation of the kernel: its error is of order 1/8^2/8.
@@ -33,7 +34,7 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
     """For each reported probability, the estimated frequency of the event (1, 0 or a soft label) among similar ones."""
     if way == "truth":
         return events
-    values, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)
+    values, inverse, counts = distinct(reported)
     happened = np.bincount(inverse, events, len(values))
     if way == "isotonic":
         fitted = isotonic_regression(happened / counts, weights=counts)
@@ -55,7 +56,7 @@ def source_probability(reported: Entries, events: Entries, way: str, smoothing: 
 
 def equal_count_bins(reported: Entries, n_bins: float | None = None) -> Int[np.ndarray, " entry"]:
     """The bin of each report; bins have equal counts except for ties, which are never split. Some may stay empty."""
-    _, inverse, counts = np.unique(reported, return_inverse=True, return_counts=True)
+    _, inverse, counts = distinct(reported)
     return _bin_of(counts, n_bins)[inverse]
 
 

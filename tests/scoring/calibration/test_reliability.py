@@ -29,6 +29,33 @@ def test_top_label_counts_ties_with_their_mean():
     np.testing.assert_allclose(curve.select("forecast", "observed").to_numpy(), [[0.4, 0.5], [0.7, 1]], rtol=ROUNDING)
 
 
+@pytest.mark.parametrize("towards", [0, 1])
+def test_forecasts_that_differ_by_a_last_digit_are_one(towards):
+    """The half that moved was another forecast, with a frequency of its own: the miscalibration was 0.33 for 0.16."""
+    found = []
+    for moved in (0.3, np.nextafter(0.3, towards)):
+        forecast = np.array([0.3, moved] * 20 + [0.6] * 20)
+        predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
+        truth = pt.Truth.from_labels([0, 1] * 20 + [1] * 20, n_labels=2)
+        curve = pt.calibration.reliability_curve(predictions, truth, n_resamples=0)
+        parts = pt.decompose(predictions, truth, rule="brier").row(0, named=True)
+        profile = pt.nelson.risk_profile(predictions, truth, powers=[0.0])
+        found.append([*curve["observed"], parts["miscalibration"], profile.source[0, 0]])
+    assert found[0][-2] == pytest.approx(2 * (40 * 0.2**2 + 20 * 0.4**2) / 60)
+    assert found[1] == pytest.approx(found[0])
+
+
+def test_weight_of_a_flat_piece_does_not_hang_on_a_last_digit():
+    """Two pools of mean one third, of which one is a last digit more, were two pieces of the curve."""
+    forecast = np.array([0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.9])
+    outcome = np.array([0.1, 0.2, 0.0, 0.3, 0.0, 0.0, 1.0])  # 0.1 + 0.2 is a last digit more than 0.3
+    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
+    for order in (slice(None), [3, 4, 5, 0, 1, 2, 6]):
+        truth = pt.Truth.from_probs(np.stack([1 - outcome[order], outcome[order]], 1))
+        curve = pt.calibration.reliability_curve(predictions, truth, n_resamples=0).filter(label="1")
+        assert curve["weight"].round(9).to_list() == [round(6 / 7, 9)] * 2 + [round(1 / 7, 9)]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
