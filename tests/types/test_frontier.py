@@ -88,3 +88,14 @@ def test_costs_by_item_are_drawn_together_with_the_scores() -> None:
     assert found["a"].cost_high - found["a"].cost_low == pytest.approx(2 * 1.96 / np.sqrt(n), rel=0.1)
     with pytest.raises(InputError, match="no cost of item '3999'"):
         comparison.frontier(make(cost[:, :-1], "abc"))
+
+
+@pytest.mark.parametrize("unknown", [np.nan, np.inf])
+def test_a_model_whose_mean_cost_is_not_known_is_named(unknown: float) -> None:
+    """Infinite costs ended in `LinAlgError`; a model without any cost, in a sentence about its scores."""
+    rng = np.random.default_rng(3)
+    cost = rng.random((2, 40))
+    cost[1, : 1 if np.isinf(unknown) else 40] = unknown
+    comparison = pt.compare(make(rng.standard_normal((2, 40)), "ab"), engine="exact")
+    with pytest.raises(InputError, match="no cost of model 'b', or an infinite one"):
+        comparison.frontier(make(cost, "ab"))

@@ -19,13 +19,13 @@ Values = Float[np.ndarray, "model item"]
 def drawn_costs(scores: Scores, plan: Design, seed: int, costs: Scores, models: Sequence[str], losses: Drawn) -> Drawn:
     """Mean costs given draws of mean losses: what they have in common follows these, the rest is normal."""
     order = positions(scores.models, models)
-    of_scores = plan.added(filled(scores.losses, plan, scores.models)[order])
+    of_scores = plan.added(filled(scores.losses, plan, scores.models)[0][order])
     of_scores -= of_scores.mean(0)  # draws of losses may have one constant more or less
     cost = _matched(costs, scores)
     size = np.nanmean(np.abs(cost), axis=1, keepdims=True)
     size[size == 0] = 1.0
     # a dear item costs every model so many times more, not so much more
-    cost = (size * filled(cost / size, plan, scores.models))[order]
+    cost = (size * filled(cost / size, plan, scores.models)[0])[order]
     of_costs = plan.added(cost)
     slope = of_costs @ np.linalg.pinv(of_scores)
     rest = of_costs - slope @ of_scores
@@ -45,4 +45,10 @@ def _matched(costs: Scores, scores: Scores) -> Values:
             hint = "Give every model a cost on every item that it was scored on, or a price."
             raise InputError(f"no cost of {what} {check.shortlist(lacking, 3)}", f"a cost of every {what}", hint)
     rows = positions(costs.models, scores.models)
-    return costs.values[np.ix_(rows, positions(costs.items, scores.items))]
+    found = costs.values[np.ix_(rows, positions(costs.items, scores.items))]
+    largest = np.fmax.reduce(np.abs(found), axis=1)
+    unknown = [scores.models[at] for at in np.flatnonzero(~np.isfinite(largest))]
+    if unknown:
+        problem = f"no cost of model {check.shortlist(unknown, 3)}, or an infinite one"
+        raise InputError(problem, "finite costs of every model", "Give it a cost on its items, or a price.")
+    return found
