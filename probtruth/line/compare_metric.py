@@ -24,7 +24,7 @@ from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.line.labelled import pairs_of
 from probtruth.scoring.align import AlignedOnHost, align, align_all
-from probtruth.scoring.metrics import WeightedMetric, weighted_metric
+from probtruth.scoring.metrics import BINS, WeightedMetric, weighted_metric
 from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 from probtruth.types.pairs import Pair, Rank, minus
@@ -43,7 +43,7 @@ def compare_metric(
     *,
     label: str | int | None = None,
     threshold: float | None = None,
-    n_bins: int = 15,
+    n_bins: int = BINS,
     groups: Groups | None = None,
     clusters: Groups | None = None,
     method: MethodName | None = None,

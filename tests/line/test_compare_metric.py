@@ -281,6 +281,12 @@ def test_the_report_and_its_words():
     assert "mean f1" not in shown
 
 
+def test_bins_of_a_metric_that_has_none_are_refused():
+    """They were ignored, as a label or a threshold is not."""
+    with pytest.raises(pt.InputError, match="n_bins=5 with metric 'f1'"):
+        metric("f1", n_bins=5)
+
+
 def test_errors():
     with pytest.raises(pt.InputError, match="one model only"):
         metric("f1", {"a": MODELS["a"]})
