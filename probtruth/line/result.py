@@ -188,7 +188,7 @@ class Result(Reported):
             n: items, at least 10.
             a: one of two models that the choice is for; all models by default.
             b: the other of the two.
-            groups: maps items to groups, each of which gets its share.
+            groups: maps items to groups, each of which gets its share; by default those of the result.
             seed: of everything random: the same seed gives the same numbers.
 
         Returns: a frame with the columns `item`, `probability` and `label`. Fill in the last, and hand the frame or the
