@@ -84,6 +84,7 @@ def test_costs_by_item_are_drawn_together_with_the_scores() -> None:
     # Monte Carlo: a covariance of so many draws is off by sqrt(2/draws) of its variances
     np.testing.assert_allclose(np.cov(centred.T), expected, atol=5 * np.sqrt(2 / len(draws)) / n)
     found = {offer.model: offer for offer in comparison.frontier(make(cost, "abc")).offers}
+    assert found["a"].cost == pytest.approx(cost[0].mean(), rel=1e-9)  # without Monte Carlo error
     assert found["a"].cost_low < cost[0].mean() < found["a"].cost_high
     assert found["a"].cost_high - found["a"].cost_low == pytest.approx(2 * 1.96 / np.sqrt(n), rel=0.1)
     with pytest.raises(InputError, match="no cost of item '3999'"):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
+from scipy.spatial.distance import cdist
 
 from probtruth import check
 from probtruth.comparison.boards.boards import filled
@@ -30,14 +31,17 @@ def drawn_costs(scores: Scores, plan: Design, seed: int, costs: Scores, models: 
     of_costs = plan.added(cost)
     slope = of_costs @ np.linalg.pinv(of_scores)
     rest = of_costs - slope @ of_scores
-    # a root of the covariance of the rest, in which models of like costs, or of one price, are alike
+    # a root of the covariance of the rest, next to 0 for a model of one price
     root = np.linalg.qr(rest.T, mode="r") * np.sqrt(plan.n_units / max(plan.n_units - 1, 1))
-    rng = np.random.default_rng(seed)
+    noise = np.random.default_rng(seed).standard_normal((len(losses), len(root)))
+    noise -= noise.mean(0)  # so that the mean costs are those of the items
     behind = losses - losses.mean(1, keepdims=True)
     shared = (behind - behind.mean(0)) @ slope.T
-    drawn = cost @ plan.item_weights + shared + rng.standard_normal((len(losses), len(root))) @ root
+    drawn = cost @ plan.item_weights + shared + noise @ root
+    # rounding must not say which of two models with the same costs is dearer, or that one price varies
     tie = TIE * size.max()
-    return np.asarray(np.round(drawn / tie) * tie + 0.0)  # no negative zero
+    first_alike = (cdist(cost, cost, "chebyshev") <= tie).argmax(1)
+    return np.asarray(np.round(drawn[:, first_alike] / tie) * tie + 0.0)  # no negative zero
 
 
 def _matched(costs: Scores, scores: Scores) -> Values:
