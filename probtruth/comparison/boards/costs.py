@@ -9,6 +9,7 @@ from probtruth import check
 from probtruth.comparison.boards.boards import filled
 from probtruth.comparison.estimation.design import Design
 from probtruth.errors import InputError
+from probtruth.kernels.host import TIE
 from probtruth.types import Scores
 from probtruth.types.frontier import Drawn
 from probtruth.types.index import positions
@@ -29,12 +30,14 @@ def drawn_costs(scores: Scores, plan: Design, seed: int, costs: Scores, models: 
     of_costs = plan.added(cost)
     slope = of_costs @ np.linalg.pinv(of_scores)
     rest = of_costs - slope @ of_scores
-    covariance = rest @ rest.T * plan.n_units / max(plan.n_units - 1, 1)
+    # a root of the covariance of the rest, in which models of like costs, or of one price, are alike
+    root = np.linalg.qr(rest.T, mode="r") * np.sqrt(plan.n_units / max(plan.n_units - 1, 1))
     rng = np.random.default_rng(seed)
-    mean = cost @ plan.item_weights
-    drawn = rng.multivariate_normal(mean, covariance, len(losses), check_valid="ignore", method="eigh")
     behind = losses - losses.mean(1, keepdims=True)
-    return np.asarray(drawn + (behind - behind.mean(0)) @ slope.T)
+    shared = (behind - behind.mean(0)) @ slope.T
+    drawn = cost @ plan.item_weights + shared + rng.standard_normal((len(losses), len(root))) @ root
+    tie = TIE * size.max()
+    return np.asarray(np.round(drawn / tie) * tie + 0.0)  # no negative zero
 
 
 def _matched(costs: Scores, scores: Scores) -> Values:

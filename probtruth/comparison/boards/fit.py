@@ -71,7 +71,7 @@ class Fit:
 
     @cached_property
     def influence(self) -> Values:
-        """How far each column moves the means, were they known, times the number of items."""
+        """How far each column's scores less the means move these, times the number of items."""
         return self.moved(self.columns.values - np.outer(self.mean, self.columns.size))
 
     def effective(self, clustered: bool) -> Float[np.ndarray, " row"]:
@@ -79,13 +79,12 @@ class Fit:
 
         An item weighs what its errors have of the variance of each row's mean, if all vary alike, and items as errors.
         """
-        n_rows = len(rows_from_models(self.mean))
+        rows = rows_from_models(self.solve)
         sets, set_of = np.unique(self.columns.seen, axis=1, return_inverse=True)
-        step = ceil(sets.shape[1] / max(LEAST_SETS, MOST_WEIGHTS // n_rows))
+        step = ceil(sets.shape[1] / max(LEAST_SETS, MOST_WEIGHTS // len(rows)))
         seen = sets[:, ::step]
         n_seen = np.maximum(seen.sum(0), 1)
-        of_errors = rows_from_models(self.solve) ** 2 @ seen
-        weights = of_errors - rows_from_models(self.solve @ seen) ** 2 / n_seen
+        weights = rows**2 @ seen - rows_from_models(self.solve @ seen) ** 2 / n_seen
         weights[: len(seen)] += 1 / n_seen + 1.0
         times = csr_array((self.columns.count, (set_of.ravel(), self.columns.cell)))[::step]
         if clustered:

@@ -196,6 +196,8 @@ class Moments:
 
     def of_finite(self) -> "Moments":
         """The sums of the models with finite scores."""
+        if self.finite.all():
+            return self
         models = np.flatnonzero(self.finite)
         rows = rows_among(models, len(self.models))
         return replace(
