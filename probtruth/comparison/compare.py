@@ -114,6 +114,8 @@ def _by_set(
     names: list[str] = []
     found: list[Comparison] = []
     pair_of: dict[tuple[str, str], Pair] = {}
+    for a, b in combinations(sorted(scores.models), 2):
+        pair_of[a, b] = Pair(a, b, reason=NOT_CONNECTED, shared_items=0)
     ranks: list[Rank] = []
     for models in of_models:
         scored = ~np.isnan(scores.values[models])
@@ -142,13 +144,10 @@ def _by_set(
     ]
     for comparison in found:
         warnings += comparison.warnings
-    pairs = []
-    for a, b in combinations(sorted(scores.models), 2):
-        pairs.append(pair_of.get((a, b), Pair(a, b, reason=NOT_CONNECTED, shared_items=0)))
     return replace(
         max(found, key=lambda part: len(part.models)),
         models=scores.models,
-        pairs=pairs,
+        pairs=[*pair_of.values()],
         ranks=sorted(ranks, key=lambda rank: np.inf if rank.score is None else scores.sign * rank.score),
         warnings=tuple(dict.fromkeys(warnings)),
         decisions=dict.fromkeys(("credible_set", "credible_set_probability", "chosen", "score")),

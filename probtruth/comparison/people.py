@@ -107,7 +107,7 @@ class People:
             estimate = of_scores(part, plan, options)
             # of new annotators in full, also where one gave nearly all labels: a group is not its members here
             estimates.append(estimate.for_new_units())
-            values = filled(part.losses, plan, scores.models)[estimate.order]
+            values = filled(part.losses, plan, scores.models)[0][estimate.order]
             added = plan.item_weights * plan.residuals(values)
             n_units = len(scores.items)
             if scores.clusters is not None:

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from probtruth import check
-from probtruth.comparison.boards.boards import Board, with_filled_labels
+from probtruth.comparison.boards.boards import board_estimate, with_filled_labels
+from probtruth.comparison.boards.notes import lacking
 from probtruth.comparison.estimation.design import Design, group_weights
 from probtruth.comparison.estimation.estimate import About, Estimate, VarianceOf
 from probtruth.comparison.estimation.fixed_items import fixed_part, fixed_variance
@@ -21,6 +22,7 @@ from probtruth.errors import InputError
 from probtruth.kernels.arrays import some_items, to_host
 from probtruth.kernels.shapes import FiniteInts, ModelItem
 from probtruth.types import LabelsBehind, Scores
+from probtruth.types.index import positions
 from probtruth.types.score_rows import OF_FOLDS
 from probtruth.types.scores import sampled_items
 
@@ -67,11 +69,13 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
 def _estimated(moments: Moments, plan: Design, about: About, influence: ModelItem | None = None) -> Estimate:
     """The estimate from sums, also of a board with holes, whose items move the means by `influence` besides."""
     about = replace(about, range=moments.range)
-    if moments.has_holes and moments.finite.any():
-        board = Board.of(moments, plan)
-        estimate = board.estimate(board.moments(influence), about)
+    finite = moments.of_finite()
+    if moments.has_holes and finite.models:
+        about = replace(about, notes=(*about.notes, *lacking(moments)))
+        more = None if influence is None else influence[positions(about.models, finite.models)]
+        estimate = board_estimate(finite, plan, about, more)
     else:
-        estimate = estimate_of(moments, plan, about)
+        estimate = estimate_of(finite, plan, about)
     up, down = moments.infinite[..., plan.weights > 0].any(-1)
     means = np.full(len(moments.models), np.nan)  # unknown where scores of groups without weight are infinite
     means[moments.finite] = estimate.over_groups().mean[: estimate.n_models, 0]
@@ -94,14 +98,10 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
     _refuse(scores, plan, options, annotations)
-    moved = None
-    if influence is not None and np.isnan(values).any():
-        by_name = np.argsort(np.array(scores.models), kind="stable")
-        moved = influence[by_name]
-    elif influence is not None:
+    if influence is not None and not np.isnan(values).any():
         values = values + influence
     about = _about(scores, values, gold, options)
-    estimate = _estimated(Moments.made(scores, values, plan), plan, about, moved)
+    estimate = _estimated(Moments.made(scores, values, plan), plan, about, influence)
     complete = scores if estimate.about.shared_items is None else with_filled_labels(scores, plan)
     order = estimate.order
     if gold is not None:

@@ -6,14 +6,14 @@ from itertools import combinations
 
 import numpy as np
 
-from probtruth.comparison.compare import conclude, need_spread, need_two
+from probtruth.comparison.compare import compare, conclude, need_spread, need_two
 from probtruth.comparison.estimation.design import Design, design_of
 from probtruth.comparison.estimation.estimate import About, Estimate
 from probtruth.comparison.estimation.resampled import Resampled, estimate_of_metrics, resampled
 from probtruth.comparison.estimation.shared_units import of_annotators
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.results.rows import in_own_units
-from probtruth.comparison.sources import NO_SECOND_VOTE, all_single, of_scores, variances_within
+from probtruth.comparison.sources import NO_SECOND_VOTE, all_single, variances_within
 from probtruth.errors import PosteriorError
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading
@@ -23,8 +23,8 @@ from probtruth.line.evaluate import matched, read_both, truth_of
 from probtruth.line.informed_truth import on_evidence
 from probtruth.line.inputs import Models, Reference, by_item
 from probtruth.line.labelled import pairs_of
-from probtruth.scoring.align import AlignedOnHost, align
-from probtruth.scoring.metrics import WeightedMetric, weighted_metric
+from probtruth.scoring.align import AlignedOnHost, align, align_all
+from probtruth.scoring.metrics import BINS, WeightedMetric, weighted_metric
 from probtruth.types import Comparison, LabelsBehind, RuleFacts, Scores
 from probtruth.types.arguments import QUESTIONS, ClassEvidence, Engine, Estimand, Groups, MethodName, MetricName
 from probtruth.types.pairs import Pair, Rank, minus
@@ -43,7 +43,7 @@ def compare_metric(
     *,
     label: str | int | None = None,
     threshold: float | None = None,
-    n_bins: int = 15,
+    n_bins: int = BINS,
     groups: Groups | None = None,
     clusters: Groups | None = None,
     method: MethodName | None = None,
@@ -84,7 +84,8 @@ def compare_metric(
         item: the column of items.
         labels: the names of the labels, in the order of the columns.
 
-    Returns: a `Comparison`; `score` is the metric on all items, differences are a minus b. Where a metric is undefined
+    Returns: a `Comparison`; `score` is the metric on all items that every model has (accuracy counts every item that a
+    model has, as a score does), differences are a minus b. Where a metric is undefined
     for a model, or would be without one of the items, or rests on fewer than five items (that have the label or do not,
     or are answered so), what is not known is null with a `reason`, and P(best) is among the other models. `uncertainty`
     says which share of the variance comes from annotators and from labels.
@@ -111,7 +112,8 @@ def compare_metric(
     cluster_of = by_item(clusters, known.index, models.index, "clusters")
     known, models = matched(known, models)
     inferred = truth_of(known, method, left, options.seed)
-    used = on_evidence(inferred, align(models, inferred), evidence, options.seed)
+    together = align_all if metric == "accuracy" else align  # a mean needs no items in common
+    used = on_evidence(inferred, together(models, inferred), evidence, options.seed)
     aligned = used.aligned.on_host()
     plan = design_of(aligned.items, group_of, cluster_of, None)
     need_spread(plan, aligned.audit)
@@ -121,8 +123,8 @@ def compare_metric(
     losses = np.full(len(aligned.models), np.nan)
     unknown: list[str | None] = [None] * len(losses)
     if chosen.name == "accuracy":  # which is a mean over the items, as any score is
-        scores = used.behind(scores)
-        estimate = of_scores(scores, plan, options)
+        of_items = {"engine": engine, "rope": rope, "seed": seed, "strict": strict}
+        compared = compare(used.behind(scores), group_of, cluster_of, **of_items)
     else:
         metrics = resampled(chosen.values, chosen.linear, aligned.truth, plan)
         losses = scores.sign * metrics.estimate
@@ -135,15 +137,13 @@ def compare_metric(
         defined = np.flatnonzero([reason is None for reason in unknown])
         scores = used.behind(scores.part(defined, np.arange(plan.n_items)))
         estimate = _estimate_of(metrics.of(defined), scores, plan, chosen)
-    compared = conclude(estimate, options)
+        compared = replace(conclude(estimate, options), audit=aligned.audit)
     settings = {"metric": chosen.name, "label": chosen.label, "threshold": threshold, "estimand": aligned.estimand}
     if chosen.name == "ece":
         settings["n_bins"] = n_bins
     compared = replace(
         compared,
         settings={**compared.settings, **settings},
-        audit=aligned.audit,
-        scored=scores if chosen.name == "accuracy" else None,
         estimand=f"{compared.estimand}, against {QUESTIONS[aligned.estimand]}",
     )
     reason_of = dict(zip(aligned.models, unknown, strict=True))

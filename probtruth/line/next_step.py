@@ -69,7 +69,10 @@ def next_step(result: "Result") -> NextStep | None:
             return NextStep(what, share=parts[name])
     try:
         averaged = plan(result, standing.lead, standing.next)
-        observed = plan(result, standing.lead, standing.next, difference=averaged.difference)
+        shown: float | None = averaged.difference  # of votes in shares of them
+        if standing.gap.p_a_preferred is None:
+            shown = standing.gap.difference
+        observed = plan(result, standing.lead, standing.next, difference=shown)
     except ProbtruthError:
         return NextStep("more-items")
     enough = [{row["design"]: round(row["n_items"]) for row in made.designs} for made in (observed, averaged)]

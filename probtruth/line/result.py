@@ -151,9 +151,10 @@ class Result(Reported):
         """One row for each item: its labels, and what every model scored and said on it.
 
         Returns: a frame in the order of the scores with the columns `item`; `group` where groups are known; with labels
-        `votes` (their number), `label` (the most probable one) and `entropy` (of the votes, in nats); `score_MODEL` (in
-        the units of the score), `label_MODEL` and `p_MODEL` (the model's most probable label and its probability) for
-        each model, the best first; `difference` (the score of the leading model minus that of the next).
+        `votes` (their number), `label` (the most probable one, null where several tie) and `entropy` (of the votes, in
+        nats); `score_MODEL` (in the units of the score), `label_MODEL` and `p_MODEL` (the model's most probable label,
+        null where several tie, and its probability) for each model, the best first; `difference` (the score of the
+        leading model minus that of the next).
 
         Errors: `InputError` where scores of single items are not known.
 
@@ -188,7 +189,7 @@ class Result(Reported):
             n: items, at least 10.
             a: one of two models that the choice is for; all models by default.
             b: the other of the two.
-            groups: maps items to groups, each of which gets its share.
+            groups: maps items to groups, each of which gets its share; by default those of the result.
             seed: of everything random: the same seed gives the same numbers.
 
         Returns: a frame with the columns `item`, `probability` and `label`. Fill in the last, and hand the frame or the

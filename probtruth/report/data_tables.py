@@ -115,11 +115,14 @@ def _says(frame: "polars.DataFrame", model: str) -> list[str]:
     """The most probable label of a model, its probability, and whether it is that of the item."""
     shown = []
     for label, p, true in zip(frame[f"label_{model}"], frame[f"p_{model}"], frame["label"], strict=True):
-        if label is None:
-            shown.append("")
-            continue
+        said = "tie" if label is None else mark(label)
         sign = "✓" if label == true else "✗"
-        shown.append(f"{mark(label)} {probability(p)} {sign}")
+        if p is None:
+            shown.append("")
+        elif label is None or true is None:
+            shown.append(f"{said} {probability(p)}")
+        else:
+            shown.append(f"{said} {probability(p)} {sign}")
     return shown
 
 

@@ -30,6 +30,7 @@ ONE_LABEL = {
     "roc-auc": "all items have the label, or none",
     "average-precision": "no item has the label",
 }  # The metrics of one label, and when they are undefined
+BINS = 15  # Of calibration error, unless the caller says
 NEEDS_ANSWERS = ("accuracy", "precision", "recall", "f1", "macro-f1", "kappa")
 RULES = get_args(RuleName.__value__)
 STEP = 1e-5  # Of a label's largest total, to see how a metric moves with it
@@ -60,7 +61,7 @@ def weighted_metric(
     metric: object,
     label: object = None,
     threshold: object = None,
-    n_bins: int = 15,
+    n_bins: int = BINS,
 ) -> WeightedMetric:
     """The metric of the models' predictions against the truth."""
     if metric in RULES:
@@ -68,7 +69,7 @@ def weighted_metric(
         raise InputError(f"the rule {metric!r} as a metric", "a metric", hint)
     name = check.literal(metric, MetricName, "metric")
     of_one_label = name in ONE_LABEL
-    _check_options(name, label, threshold, aligned.labels)
+    _check_options(name, label, threshold, n_bins, aligned.labels)
     position = 0
     label_name = None
     words: str = name
@@ -81,7 +82,9 @@ def weighted_metric(
     truth = aligned.truth
     counted = [truth.sum(0)] * len(aligned.models)
     if name in NEEDS_ANSWERS:
-        answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
+        with np.errstate(invalid="ignore"):  # of items that a model lacks
+            answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
+        answers[aligned.lacking] = np.nan
         values, linear = _from_answers(name, label_name, aligned, answers, unit)
         if name != "recall":
             totals = truth.sum(0)
@@ -95,7 +98,7 @@ def weighted_metric(
     return WeightedMetric(name, label_name, words, name != "ece", undefined, events, values, linear)
 
 
-def _check_options(name: str, label: object, threshold: object, labels: Sequence[str]) -> None:
+def _check_options(name: str, label: object, threshold: object, n_bins: int, labels: Sequence[str]) -> None:
     """Raises where a metric has no use for an option, or needs a label."""
     if label is not None and name not in ONE_LABEL:
         hint = f"It is for {', '.join(ONE_LABEL)}."
@@ -103,6 +106,8 @@ def _check_options(name: str, label: object, threshold: object, labels: Sequence
     if threshold is not None and name not in NEEDS_ANSWERS:
         hint = f"It is for {', '.join(NEEDS_ANSWERS)}."
         raise InputError(f"a threshold with metric {name!r}", "no threshold", hint)
+    if n_bins != BINS and name != "ece":
+        raise InputError(f"n_bins={n_bins!r} with metric {name!r}", "no bins", "They are for 'ece'.")
     if name in ONE_LABEL and label is None and len(labels) != 2:
         got = f"metric {name!r} without a label, with {len(labels)} labels"
         hint = f"Give label={labels[0]!r} (command line: --metric {name}:{labels[0]}); macro-f1 needs none."

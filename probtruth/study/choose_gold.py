@@ -37,9 +37,8 @@ def choose_gold(
         models.append(scores.models.index(check.one_of(name, scores.models, "model")))
     doubt = _doubt(scores, models)
     probability = inclusion(doubt + FLOOR * doubt.mean(), size)
-    strata = np.zeros(len(scores.items), np.int64)
-    if groups is not None:
-        strata = partition_of(groups, scores.items, "group").codes
+    grouped = scores.groups if groups is None else partition_of(groups, scores.items, "group")
+    strata = np.zeros(len(scores.items), np.int64) if grouped is None else grouped.codes
     chosen = systematic(probability, strata, seed)
     return [{"item": scores.items[row], "probability": float(probability[row])} for row in chosen.tolist()]
 

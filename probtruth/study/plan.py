@@ -225,14 +225,14 @@ def plan(
             includes the cheapest design that decides with probability `power`, or whose expected interval is no wider
             than `width`. Annotators and replicates of an item vary where they have a price, items of a cluster where
             both have one. What has none stays as in the study.
-        difference: a true difference to plan for instead of the pilot's. With `keep` the study's items include the
-            pilot's.
+        difference: a true difference to plan for instead of the pilot's, without `keep`.
         keep: counts the pilot's items as part of the study.
 
     Returns: a `Plan`; its `table()` has the pilot repeated, the study, twice as much of each, and the cheapest.
 
-    Errors: `InputError` for counts below 1, a count of something that the pilot does not have, a result with weights or
-    expert labels, one of folds, and one annotator or seed alone behind all items; `PosteriorError` for a single item.
+    Errors: `InputError` for counts below 1, a count or a price of something that the pilot does not have, `keep` with
+    `difference`, a result with weights or expert labels, one of folds, and one annotator or seed alone behind all
+    items; `PosteriorError` for a single item.
 
     Source: O'Hagan, Stevens and Campbell 2005, "Assurance in clinical trial design", doi:10.1002/pst.175.
 
@@ -253,10 +253,13 @@ def plan(
         ),
         power=check.number(power, "power", "For 80% write 0.8.", above=0, below=1, wanted=share.format(0)),
         width=None if width is None else check.number(width, "width", "Give it in units of the score.", above=0),
-        costs=None if costs is None else _costs(costs),
+        costs=None if costs is None else _costs(costs, measured),
         difference=None if difference is None else check.number(difference, "difference", "Give a minus b."),
-        keep=bool(keep) and difference is None,
+        keep=bool(keep),
     )
+    if aim.keep and difference is not None:
+        hint = "Leave keep out: at a true difference the pilot's items are as new ones."
+        raise InputError("keep with a difference", "one of the two", hint)
     answers = {"annotator": n_annotators, "replicate": n_replicates}
     study = _study(measured, n_items, n_clusters, answers)
     if not aim.possible(study):
@@ -347,11 +350,15 @@ def _study(pilot: Pilot, n_items: object, n_clusters: object, n_answers: Mapping
     return replace(study, n_items=n_items_in_all, n_clusters=clusters or n_items_in_all / each)
 
 
-def _costs(prices: object) -> Mapping[str, float]:
+def _costs(prices: object, pilot: Pilot) -> Mapping[str, float]:
     if not isinstance(prices, Mapping) or not prices:
         raise InputError(f"costs {check.quote(prices)}", "prices by name", "costs={'item': 1, 'annotation': 0.1}.")
+    unknown = {"annotation": pilot.answer != "annotator", "cluster": pilot.design.n_clusters is None}
     for name in prices:
-        check.one_of(name, RESOURCES, "cost")
+        what = check.one_of(name, RESOURCES, "cost")
+        if unknown.get(what):
+            an = f"an {what}" if what == "annotation" else f"a {what}"
+            raise InputError(f"a price of {an} with a pilot that has none", "prices of what it has", "Leave it out.")
     return {name: check.number(price, f"{name} cost", "Check the price.", least=0) for name, price in prices.items()}
 
 

@@ -50,6 +50,8 @@ VOTES = {
 TABLES = {name: {"item": VOTES["item"][::4], "0": 1 - p, "1": p} for name, p in PROBS.items()}
 OPTIONS = {
     "items": {},
+    "board": {"n_lacking": 7},
+    "board of classes": {"n_lacking": 7, "estimand": "class"},
     "class": {"estimand": "class"},
     "groups": {"groups": {item: "xyz"[at % 3] for at, item in enumerate(VOTES["item"][::4])}},
     "clusters": {"clusters": {item: str(at // 3) for at, item in enumerate(VOTES["item"][::4])}, "rope": "2%"},
@@ -58,10 +60,13 @@ OPTIONS = {
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 def test_accuracy_is_what_evaluate_says_of_it(options):
-    """It left out what annotators share, and had no answer by group."""
+    """It left out what annotators share, had no answer by group, and was about the items that all models have."""
     given = {"engine": "exact", **options}
-    found = pt.compare_metric(TABLES, VOTES, "accuracy", **given)
-    wanted = pt.evaluate(VOTES, TABLES, rule="zero-one", **given).comparison
+    n_lacking = given.pop("n_lacking", 0)
+    first = next(iter(TABLES))
+    tables = {**TABLES, first: {name: column[n_lacking:] for name, column in TABLES[first].items()}}
+    found = pt.compare_metric(tables, VOTES, "accuracy", **given)
+    wanted = pt.evaluate(VOTES, tables, rule="zero-one", **given).comparison
     for source, share in wanted.uncertainty.items():
         assert found.uncertainty[source] == (None if share is None else pytest.approx(share, rel=1e-9))
     for ours, theirs in zip([*found.pairs, *found.groups], [*wanted.pairs, *wanted.groups], strict=True):
@@ -73,7 +78,7 @@ def test_accuracy_is_what_evaluate_says_of_it(options):
     for ours, theirs in zip(found.ranks, wanted.ranks, strict=True):
         assert (ours.model, ours.score) == (theirs.model, pytest.approx(1 - theirs.score))
         assert ours.p_best == pytest.approx(theirs.p_best)
-    if "groups" not in options and "clusters" not in options:
+    if not n_lacking:
         widths = [[row["width"] for row in pt.plan(one, "a", "b").designs] for one in (found, wanted)]
         assert widths[0] == pytest.approx(widths[1], rel=1e-9)
 
@@ -276,6 +281,12 @@ def test_the_report_and_its_words():
     assert "mean f1" not in shown
 
 
+def test_bins_of_a_metric_that_has_none_are_refused():
+    """They were ignored, as a label or a threshold is not."""
+    with pytest.raises(pt.InputError, match="n_bins=5 with metric 'f1'"):
+        metric("f1", n_bins=5)
+
+
 def test_errors():
     with pytest.raises(pt.InputError, match="one model only"):
         metric("f1", {"a": MODELS["a"]})
@@ -288,8 +299,10 @@ def test_the_result_counts_the_items_that_some_model_lacks_and_accuracy_is_shown
     tables = {name: {"item": items, "no": row[:, 0], "yes": row[:, 1]} for name, row in MODELS.items()}
     tables["b"] = {name: column[2:] for name, column in tables["b"].items()}
     truth = {"item": items, "no": 1.0 - LABEL, "yes": 1.0 * LABEL}
+    common = pt.compare_metric(tables, truth, "kappa", engine="exact")
+    assert pt.Result.of(common).to_dict()["audit"]["missing"] == 2
     found = pt.compare_metric(tables, truth, "accuracy", engine="exact")
     result = pt.Result.of(found)
-    assert result.to_dict()["audit"]["missing"] == 2
+    assert {row["model"]: row["missing"] for row in result.to_dict()["audit"]["by_model"]}["b"] == 2
     rows = models(result).rows
     assert [float(row[1]) for row in rows] == pytest.approx([rank.score for rank in found.ranked], abs=5e-4)

@@ -35,6 +35,22 @@ def test_logits_that_are_plainly_probabilities_are_warned_of():
     assert [warning for warning in result.warnings if "the logits of 'a' look like probabilities" in warning]
 
 
+@pytest.mark.parametrize("models", [("a",), ("a", "b")])
+@pytest.mark.parametrize("estimand", ["distribution", "class"])
+def test_models_that_all_have_an_infinite_loss_are_told(models, estimand, tmp_path):
+    """Where the annotators are named a ValueError came."""
+    rows = [(item, who, "xy"[(place + len(who)) % 2]) for place, item in enumerate(ITEMS) for who in ("j", "kk", "l")]
+    table = dict(zip(("item", "annotator", "label"), zip(*rows, strict=True), strict=True))
+    sure = pt.Predictions.from_probs(dict.fromkeys(models, [[1.0, 0.0]] * 6), items=ITEMS, labels=["x", "y"])
+    result = pt.evaluate(pt.Annotations.from_long(table), sure, estimand=estimand, engine="exact")
+    assert [rank.score for rank in result.comparison.ranks] == [np.inf] * len(models)
+    assert any("infinite score" in warning for warning in result.warnings)
+    pt.write_report(result, tmp_path / "report")
+    if len(models) > 1:
+        from_sums = pt.compare(pt.Moments.of(result.scores), engine="exact")
+        assert from_sums.ranks == result.comparison.ranks
+
+
 def test_items_are_matched_by_name_whatever_their_order():
     reference = _evaluate(items=ITEMS)
     order = np.array([3, 0, 5, 1, 4, 2])

@@ -106,6 +106,14 @@ def test_round_trip_of_chosen_items(study, tmp_path) -> None:
     assert facts["largest_weight"] == pytest.approx(1 / chosen["probability"].min(), rel=1e-12)
 
 
+def test_items_are_chosen_from_the_groups_of_the_result(study) -> None:
+    """They were left out of account, though the command with --groups heeds them."""
+    truth, predictions, classes = study
+    groups = {item: f"g{place % 3}" for place, item in enumerate(classes)}
+    wanted = pt.evaluate(truth, predictions, engine="exact").choose_gold(20, groups=groups)
+    assert pt.evaluate(truth, predictions, groups=groups, engine="exact").choose_gold(20).equals(wanted)
+
+
 def test_a_uniform_sample_is_told_to_choose_and_a_chosen_one_is_not(study) -> None:
     truth, predictions, classes = study
     by_chance = anchored(study, some(classes)).warnings

@@ -87,7 +87,7 @@ def test_losses_under_each_label_are_filled_as_a_board_of_them_would_be() -> Non
     annotations, tables = made({"b": 40, "c": 50})
     scores = pt.score(tables, pt.infer_truth(annotations, "vote-share"))
     plan = Design.of(np.zeros(N, int))
-    board = filled(scores.losses, plan, scores.models)
+    board = filled(scores.losses, plan, scores.models)[0]
     losses = with_filled_labels(scores, plan).labels.losses
     truth = scores.labels.truth
     np.testing.assert_allclose((losses * truth).sum(2), board, rtol=ROUNDING)
@@ -96,7 +96,7 @@ def test_losses_under_each_label_are_filled_as_a_board_of_them_would_be() -> Non
             continue
         values = scores.losses.copy()
         values[:, item] = scores.labels.losses[:, item, label]
-        moved = filled(values, plan, scores.models).mean(1) - board.mean(1)
+        moved = filled(values, plan, scores.models)[0].mean(1) - board.mean(1)
         np.testing.assert_allclose(moved, (losses[:, item, label] - board[:, item]) / N, atol=ROUNDING)
 
 

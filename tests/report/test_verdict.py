@@ -212,6 +212,18 @@ def test_the_next_step_of_an_open_comparison_is_a_size(make):
     )
 
 
+def test_the_next_step_of_a_board_is_about_the_difference_that_is_shown():
+    """It was about that on the items which both models have: 231 items, for a difference that takes 2,506."""
+    rng = np.random.default_rng(4)
+    loss = rng.normal([0.5, 0.53, 0.53], 0.2, (60, 3)) + rng.normal(0, 0.4, (60, 1))
+    rows = [(item, model, loss[item, at]) for item in range(60) for at, model in enumerate("xyz") if rng.random() < 0.7]
+    table = dict(zip(("item", "model", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    result = pt.Result.of(pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact"))
+    shown = [rank.model for rank in result.comparison.ranked[:2]]
+    observed = pt.plan(result, *shown, difference=result.comparison.pair(*shown).difference)
+    assert result.next_step.n_items == observed.designs[-1]["n_items"]
+
+
 def test_the_largest_source_of_uncertainty_decides_what_to_get(make):
     result = make["rewrite"](two(make, 0.7), parts=lambda: {"items": 0.2, "annotators": 0.7, "labels": 0.1})
     assert numbers(result)["What to do next"] == (

@@ -435,6 +435,9 @@ REPEATED = Scores.from_frame(
         (lambda: pt.plan(SCORES, n_items=1), "n_items 1"),
         (lambda: pt.plan(SCORES, n_annotators=3), "n_annotators with a pilot that says nothing of annotators"),
         (lambda: pt.plan(SCORES, n_replicates=3), "n_replicates with a pilot"),
+        (lambda: pt.plan(SCORES, costs={"annotation": 3}), "a price of an annotation with a pilot"),  # of 0 in all
+        (lambda: pt.plan(SCORES, costs={"item": 1, "cluster": 3}), "a price of a cluster with a pilot"),
+        (lambda: pt.plan(SCORES, difference=0.1, keep=True), "keep with a difference"),  # it did nothing
         (lambda: pt.plan(SCORES, certainty=0.3), "certainty 0.3, expected a number between 0.5 and 1"),
         (lambda: pt.plan(SCORES, costs=3), "costs '3'"),
         (lambda: pt.plan(SCORES, costs={"items": 3}), "Did you mean 'item'?"),

@@ -84,7 +84,35 @@ def test_costs_by_item_are_drawn_together_with_the_scores() -> None:
     # Monte Carlo: a covariance of so many draws is off by sqrt(2/draws) of its variances
     np.testing.assert_allclose(np.cov(centred.T), expected, atol=5 * np.sqrt(2 / len(draws)) / n)
     found = {offer.model: offer for offer in comparison.frontier(make(cost, "abc")).offers}
+    assert found["a"].cost == pytest.approx(cost[0].mean(), rel=1e-9)  # without Monte Carlo error
     assert found["a"].cost_low < cost[0].mean() < found["a"].cost_high
     assert found["a"].cost_high - found["a"].cost_low == pytest.approx(2 * 1.96 / np.sqrt(n), rel=0.1)
     with pytest.raises(InputError, match="no cost of item '3999'"):
         comparison.frontier(make(cost[:, :-1], "abc"))
+
+
+@pytest.mark.parametrize("unknown", [np.nan, np.inf])
+def test_a_model_whose_mean_cost_is_not_known_is_named(unknown: float) -> None:
+    """Infinite costs ended in `LinAlgError`; a model without any cost, in a sentence about its scores."""
+    rng = np.random.default_rng(3)
+    cost = rng.random((2, 40))
+    cost[1, : 1 if np.isinf(unknown) else 40] = unknown
+    comparison = pt.compare(make(rng.standard_normal((2, 40)), "ab"), engine="exact")
+    with pytest.raises(InputError, match="no cost of model 'b', or an infinite one"):
+        comparison.frontier(make(cost, "ab"))
+
+
+def test_models_of_like_costs_by_item_tie_and_a_free_one_costs_nothing() -> None:
+    """Rounding decided which of two models with the same costs was dearer: of the worse one P was 0.2 to 0.5."""
+    rng = np.random.default_rng(0)
+    score = rng.standard_normal((3, 60)) + np.array([[0.0], [2.0], [4.0]])
+    tokens = rng.lognormal(size=60)
+    comparison = pt.compare(make(score, "abc", higher_is_better=False), engine="exact")
+    for cost in (np.tile(tokens, (3, 1)), np.full((3, 60), 0.02)):
+        found = {offer.model: offer.p_frontier for offer in comparison.frontier(make(cost, "abc")).offers}
+        assert found == {"a": 1.0, "b": 0.0, "c": 0.0}
+    free = comparison.frontier(make(np.stack([tokens, 0 * tokens, 0 * tokens]), "abc")).offers
+    assert [(offer.model, offer.cost, offer.cost_high, offer.p_frontier) for offer in free[:2]] == [
+        ("b", 0.0, None, 1.0),
+        ("c", 0.0, None, 0.0),
+    ]

@@ -6,157 +6,123 @@ each item adds to them (its influence), which needs no more than that items are 
 these means and, about them, n times these influences: all that follows from full scores follows from it.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from jaxtyping import Float, Int
 
 from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, fits_of
 from probtruth.comparison.boards.notes import LEAST_DF, notes_on
-from probtruth.comparison.estimation.design import Design, Pairs, pairs_of, rows_among, totals
-from probtruth.comparison.estimation.estimate import About, Estimate, Part, power_sums, rows_from_models
+from probtruth.comparison.estimation.design import Design, pairs_of, totals
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
-from probtruth.comparison.estimation.moments import Moments
-from probtruth.kernels.arrays import to_host
-from probtruth.kernels.host import TIE
+from probtruth.comparison.estimation.moments import Moments, SizeSums
+from probtruth.kernels.arrays import ratio, to_host
 from probtruth.types import Scores
 
 
-@dataclass(frozen=True, eq=False)
-class Board:
-    """Sums of a board with holes under a design, and the fit of each group, whose models have finite scores alone."""
+def board_estimate(sums: Moments, plan: Design, about: About, more: Values | None = None) -> Estimate:
+    """The estimate from sums of a board with holes: that without holes, with the degrees of freedom that scores have.
 
-    sums: Moments
-    plan: Design
-    finite: Int[np.ndarray, " finite"]
-    fits: Sequence[Fit]
-
-    @classmethod
-    def of(cls, sums: Moments, plan: Design) -> "Board":
-        """From sums that have all models."""
-        columns = sums.columns
-        assert columns is not None
-        finite = np.flatnonzero(sums.finite)
-        names = [sums.models[at] for at in finite]
-        return cls(sums, plan, finite, fits_of(columns.of_models(finite), sums.cell_group[columns.cell], plan, names))
-
-    def moments(self, more: Values | None = None) -> Moments:
-        """The sums of the board without holes; range and ties are those of the scores themselves.
-
-        `more` is what each item, one a column, moves besides (through fitted weights).
-        """
-        sums = self.sums
-        powers = np.zeros(sums.powers.shape)
-        ends = sums.ends.copy()
-        sizes = sums.sizes.copy()
-        n_finite = len(self.finite)
-        pairs = pairs_of(np.arange(n_finite))
-        rows = rows_among(self.finite, len(sums.models))
-        pair_rows = rows[n_finite:]
-        sizes[0, pair_rows] = self.plan.group_units  # no ties of two models that share nothing
-        for group, fit in enumerate(self.fits):
-            moved = fit.influence
-            if more is not None:
-                moved = moved + more[np.ix_(self.finite, self.plan.of_item() == group)]
-            mean = rows_from_models(fit.mean)
-            n_shared = fit.shared[tuple(pairs.T)]
-            share = np.flatnonzero(n_shared)
-            tied_rows = pair_rows[share]
-            if sums.clustered:
-                cells = np.flatnonzero(sums.cell_group == group)
-                of_cells = totals(moved * fit.columns.size, fit.columns.cell, len(sums.n))
-                apart = rows_from_models(of_cells[:, cells] / sums.n[cells])
-                powers[0][np.ix_(rows, cells)] = mean[:, None] + apart
-                squares = apart**2 @ sums.n[cells]
-                sizes[:, tied_rows, group] = _unit_sizes(fit, pairs[share], len(sums.n), len(cells))
-            else:
-                squares, cubes = _squares_and_cubes(fit, moved)
-                powers[:, rows, group] = np.stack([mean, squares, cubes])
-                sizes[:, tied_rows, group] = fit.n_items / n_shared[share] * sums.sizes[:, tied_rows, group]
-            # what two models do not share may tell them apart too
-            near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
-            ends[:, rows, group] = np.maximum(ends[:, rows, group], near)
-        return replace(sums, powers=powers, ends=ends, sizes=sizes)
-
-    def estimate(self, moments: Moments, about: About) -> Estimate:
-        """The estimate from the sums without holes, with the degrees of freedom that the scores have."""
-        shared_items = np.sum([fit.shared for fit in self.fits], axis=0).astype(np.int64)
-        about = replace(about, values=None, shared_items=shared_items, range=self.sums.range)
-        estimate = estimate_of(moments, self.plan, about)
-        items = estimate.items
-        full = items.df + 1
-        share = [fit.effective(self.sums.clustered) for fit in self.fits]
-        units = full * np.stack(share, axis=1)
-        df = np.where(units - 1 < LEAST_DF, 0.0, units - 1)
-        # both moments are of so many units less the ones that the means use up
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = np.where(df > 0, units / df * items.df / full, np.nan)
-            further = np.where(df > 1, scale * units / (df - 1) * (items.df - 1) / full, 0.0)
-
-        def with_holes(part: Part) -> Part:
-            return Part(part.variance * scale, part.third * further, df, part.raw)
-
-        like_items = estimate.group_items * np.stack(share, axis=1)
-        estimate = replace(estimate.with_items(with_holes), like_items=like_items)
-        notes = (*about.notes, *notes_on(self.sums, self.fits, estimate))
-        return replace(estimate, about=replace(about, notes=notes))
-
-
-def _unit_sizes(fit: Fit, pairs: Pairs, n_cells: int, n_units: int) -> Float[np.ndarray, "size pair"]:
-    """In how many clusters two models' sums over the items that they share differ, and by how much in all.
-
-    Both are what they would be without holes.
+    `more` is what each item, one a column, moves besides (through fitted weights).
     """
-    columns = fit.columns
-    found = np.zeros((2, len(pairs)))
-    for at, (first, second) in enumerate(pairs):
-        apart = columns.size * (columns.values[first] - columns.values[second])
-        shared = columns.count * ~np.isnan(apart)
-        of_units, shared_items = totals(np.stack([np.nan_to_num(apart), shared]), columns.cell, n_cells)
-        rounding = TIE * np.nanmax(np.abs(columns.size * columns.values[[first, second]]), initial=0.0)
-        found[0, at] = np.count_nonzero(np.abs(of_units) > rounding) * n_units / np.count_nonzero(shared_items)
-        found[1, at] = np.abs(of_units).sum() * fit.n_items / shared_items.sum()
-    return found
+    columns = sums.columns
+    assert columns is not None
+    fits = fits_of(columns, sums.cell_group[columns.cell], plan, sums.models)
+    shared_items = np.sum([fit.shared for fit in fits], axis=0).astype(np.int64)
+    about = replace(about, values=None, shared_items=shared_items)
+    moments, sizes = _without_holes(sums, plan, fits, more)
+    estimate = estimate_of(moments, plan, about, sizes)
+    share = np.stack([fit.effective(sums.clustered) for fit in fits], axis=1)
+    freedom = estimate.items.df
+    full = freedom + 1
+    df = full * share - 1
+    df[df < LEAST_DF] = 0.0
+
+    def with_holes(part: Part) -> Part:
+        # the moments are those of so many units less the ones that the means use up
+        square = part.variance * freedom / full
+        cube = part.third * freedom * (freedom - 1) / full**2
+        return part_of(square, cube, df + 1, np.float64(1.0), df)
+
+    estimate = replace(estimate.with_items(with_holes), like_items=estimate.group_items * share)
+    notes = (*about.notes, *notes_on(fits, estimate))
+    return replace(estimate, about=replace(about, notes=notes))
+
+
+def _without_holes(sums: Moments, plan: Design, fits: Sequence[Fit], more: Values | None) -> tuple[Moments, SizeSums]:
+    """The sums of the board without holes, with the range of the scores themselves, and its units' sizes.
+
+    These are as they would be if two models differed on all units as on those that they share.
+    """
+    powers = sums.powers.copy()
+    ends = sums.ends.copy()
+    sizes = sums.unit_sizes.copy()
+    n_models = len(sums.models)
+    first, second = pairs_of(np.arange(n_models)).T
+    for group, fit in enumerate(fits):
+        mean = rows_from_models(fit.mean)
+        moved = fit.influence
+        if more is not None:
+            moved = moved + more[:, plan.of_item() == group]
+        units_shared = fit.shared
+        if sums.clustered:
+            cells = np.flatnonzero(sums.cell_group == group)
+            n = sums.n[cells]
+            of_cells = totals(moved * fit.columns.size, fit.columns.cell, len(sums.n))
+            apart = rows_from_models(of_cells[:, cells] / n)
+            powers[0][:, cells] = mean[:, None] + apart
+            squares = apart**2 @ n
+            seen = fit.columns.seen.astype(np.float64)
+            units_shared = np.zeros_like(fit.shared)
+            for cell in cells:
+                of_cell = seen[:, fit.columns.cell == cell]
+                units_shared += of_cell @ of_cell.T > 0
+        else:
+            squares, cubes = _squares_and_cubes(fit, moved)
+            powers[:, :, group] = np.stack([mean, squares, cubes])
+        # what two models do not share may tell them apart too
+        near = np.sqrt(squares / fit.n_items) + np.stack([-mean, mean])
+        ends[:, :, group] = np.maximum(ends[:, :, group], near)
+        n_units = plan.group_units[group]
+        n_shared = np.stack([units_shared, fit.shared])[:, first, second]
+        sizes[:, n_models:, group] *= ratio(np.array([[n_units], [fit.n_items]]), n_shared)
+        sizes[0, n_models:, group][n_shared[0] == 0] = n_units  # no ties of two models that share nothing
+    return replace(sums, powers=powers, ends=ends), sizes
 
 
 def _squares_and_cubes(fit: Fit, moved: Values) -> tuple[np.ndarray, np.ndarray]:
     """The sums over items of squares and cubes of what each moves, for models and pairs."""
     squares, cubes = power_sums(moved)
     columns = fit.columns
-    n_models = len(moved)
     for at in columns.sets:
         mean = columns.values[:, at] / columns.size[at]
-        scores = np.column_stack([mean - fit.mean, np.eye(n_models)])  # the constant, and a score of each model
+        scores = np.column_stack([mean - fit.mean, np.eye(len(mean))])  # the constant, and a score of each model
         scores[np.isnan(mean)] = np.nan
         row = rows_from_models(fit.moved(scores))
         cubes[:, 0] += np.einsum("abc,ra,rb,rc->r", columns.cubes[at], row, row, row, optimize=True)
     return squares[:, 0], cubes[:, 0]
 
 
-def filled(values: Values, plan: Design, models: Sequence[str]) -> Values:
-    """Scores of items without holes; models with an infinite score keep theirs."""
-    if not np.isnan(values).any():
-        return values
-    return filling(values, plan, models)(values)
+def filled(values: Values, plan: Design, models: Sequence[str], *others: Values) -> list[Values]:
+    """Scores without holes in place of these, and of others with the same holes, such as those under a label.
 
-
-def filling(values: Values, plan: Design, models: Sequence[str]) -> Callable[[Values], Values]:
-    """What makes scores without holes of these, or of others with the same holes, such as those under a label."""
+    Models with an infinite score keep theirs.
+    """
     finite = np.flatnonzero(~np.isinf(values).any(1))
     names = [models[at] for at in finite.tolist()]
     of_item = plan.of_item()
     fits = fits_of(Columns.of_items(values[finite], of_item), of_item, plan, names)
-
-    def fill(with_holes: Values) -> Values:
+    found = []
+    for with_holes in (values, *others):
         without = np.nan_to_num(with_holes, posinf=np.inf, neginf=-np.inf)
         for group, fit in enumerate(fits):
-            here = np.ix_(finite, np.flatnonzero(of_item == group))
-            without[here] = fit.filled(with_holes[here])
-        return without
-
-    return fill
+            here = np.ix_(finite, of_item == group)
+            mean = fit.mean[:, None]
+            without[here] = mean + fit.moved(with_holes[here] - mean)  # what each item moves, about the means
+        found.append(without)
+    return found
 
 
 def with_filled_labels(scores: Scores, plan: Design) -> Scores:
@@ -164,11 +130,9 @@ def with_filled_labels(scores: Scores, plan: Design) -> Scores:
     behind = scores.labels
     if behind is None:
         return scores
-    fill = filling(scores.losses, plan, scores.models)
-    losses = to_host(behind.losses)
     counts = (to_host(behind.truth) > 0) | np.isnan(scores.values)[:, :, None]
     # what cannot be may cost infinitely much
-    under = np.where(counts, losses, 0.0)
-    labels = np.stack([fill(under[:, :, label]) for label in range(losses.shape[2])], axis=2)
-    behind = replace(behind, label_losses=labels)
-    return replace(scores, values=scores.sign * fill(scores.losses), labels=behind)
+    under = np.where(counts, to_host(behind.losses), 0.0)
+    losses, *of_labels = filled(scores.losses, plan, scores.models, *np.moveaxis(under, 2, 0))
+    behind = replace(behind, label_losses=np.stack(of_labels, axis=2))
+    return replace(scores, values=scores.sign * losses, labels=behind)

@@ -28,8 +28,7 @@ class Columns:
 
     @classmethod
     def of_items(cls, values: Values, cell: Int[np.ndarray, " column"]) -> "Columns":
-        n_items = values.shape[1]
-        return cls(values, np.ones(n_items), cell, np.full(n_items, None))
+        return cls(values, np.ones(len(cell)), cell, np.full(len(cell), None))
 
     @property
     def count(self) -> Int[np.ndarray, " column"]:
@@ -54,17 +53,13 @@ class Columns:
             cubes[at] = np.pad(cubes[at], (0, 1))[np.ix_(row, row, row)]
         return replace(self, values=values[places], cubes=cubes)
 
-    def chosen(self, columns: Int[np.ndarray, " column"]) -> "Columns":
+    def chosen(self, columns: Bool[np.ndarray, " column"]) -> "Columns":
         """Some columns."""
-        return Columns(self.values[:, columns], self.size[columns], self.cell[columns], self.cubes[columns])
+        return Columns(**{name: array[..., columns] for name, array in vars(self).items()})
 
     def __add__(self, other: "Columns") -> "Columns":
-        return Columns(
-            np.concatenate([self.values, other.values], axis=1),
-            np.concatenate([self.size, other.size]),
-            np.concatenate([self.cell, other.cell]),
-            np.concatenate([self.cubes, other.cubes]),
-        )
+        arrays = vars(other)
+        return Columns(**{name: np.concatenate([array, arrays[name]], -1) for name, array in vars(self).items()})
 
     def merged(self) -> "Columns":
         """The same with a root for each set of columns, of one cell and the same models, that has more numbers."""
@@ -72,9 +67,9 @@ class Columns:
         _, set_of, n_columns = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
         set_of = set_of.ravel()
         large = n_columns > (len(self.values) + 1) ** 2
-        merged = self.chosen(np.flatnonzero(~large[set_of]))
+        merged = self.chosen(~large[set_of])
         for one in np.flatnonzero(large):
-            merged += self.chosen(np.flatnonzero(set_of == one))._joined()
+            merged += self.chosen(set_of == one)._joined()
         return merged
 
     def _joined(self) -> "Columns":
@@ -87,7 +82,7 @@ class Columns:
         lacking = _cubes(about_mean) - _cubes(root)
         for at in self.sets:
             shift = np.eye(len(root))
-            shift[1:, 0] = values[:, at] / self.size[at] - mean
+            shift[:, 0] = about_mean[:, at] / self.size[at]
             lacking += np.einsum("abc,ia,jb,kc->ijk", self.cubes[at], shift, shift, shift, optimize=True)
         joined = root[1:] + np.outer(mean, root[0])
         joined[~self.seen[:, 0]] = np.nan

@@ -20,15 +20,15 @@ LEAST_DF = 0.5  # Degrees of freedom below which no interval of a mean says anyt
 ROUNDING = 1e-9  # Errors below this share of the scores are rounding
 
 
-def notes_on(sums: Moments, fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
-    """Sentences on what lacks, whether that looks like failures, and what does not follow from the scores."""
-    yield from _lacking(sums)
+def notes_on(fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
+    """Sentences on what does not follow from the scores."""
     yield from _otherwise(fits, estimate)
     yield from _unknown(estimate)
     yield from _beyond(estimate)
 
 
-def _lacking(sums: Moments) -> Iterator[str]:
+def lacking(sums: Moments) -> Iterator[str]:
+    """Sentences on what lacks, and whether that looks like failures."""
     columns = sums.columns
     assert columns is not None
     lacks = np.isnan(columns.values) @ columns.count
@@ -52,52 +52,50 @@ def _lacking(sums: Moments) -> Iterator[str]:
 def _otherwise(fits: Sequence[Fit], estimate: Estimate) -> Iterator[str]:
     """The pair whose difference on shared items is least like that of the whole board."""
     n_items = estimate.design.n_items
+    shared = estimate.about.shared_items
+    assert shared is not None
+    if len(shared) < 3:
+        return
     size = np.concatenate([fit.columns.size for fit in fits])
     scores = np.concatenate([fit.columns.values for fit in fits], axis=1)
     mean = np.average([fit.mean for fit in fits], axis=0, weights=[fit.n_items for fit in fits])
     of_groups = [fit.influence + np.outer(fit.mean - mean, fit.columns.size) for fit in fits]
-    moved = np.concatenate(of_groups, axis=1)
-    shared = estimate.about.shared_items
-    assert shared is not None
+    moved = np.concatenate(of_groups, axis=1) / n_items
     pairs = [(a, b) for a, b in pairs_of(leading(mean)) if ENOUGH_SHARED <= shared[a, b] < n_items]
-    found = []
+    beyond = []
     for a, b in pairs:
         difference = scores[a] - scores[b]
-        both = ~np.isnan(difference)
-        direct = float(difference[both] @ size[both]) / shared[a, b]
-        influence = (moved[b] - moved[a]) / n_items
-        influence[both] += (difference[both] - direct * size[both]) / shared[a, b]
-        error = float(np.linalg.norm(influence))
-        if error > ROUNDING * float(np.abs(scores[[a, b]][:, both]).max()):
+        direct = float(np.nansum(difference * size)) / shared[a, b]
+        influence = np.nan_to_num(difference - direct * size) / shared[a, b] - moved[a] + moved[b]
+        error = float(np.sqrt(np.square(influence).sum()))
+        if error > ROUNDING * float(np.nanmax(np.abs(scores[[a, b]]))):
             whole = float(mean[a] - mean[b])
             t = abs(direct - whole) / error
-            found.append((2 * float(stdtr(shared[a, b] - 1, -t)), a, b, direct, whole))
-    if not found:
-        return
-    p, a, b, direct, whole = min(found)
-    if len(mean) < 3 or p * len(pairs) > CHANCE:  # Bonferroni, over all pairs
-        return
-    first, second = (check.quote(estimate.names[at]) for at in (a, b))
+            p = 2 * len(pairs) * float(stdtr(shared[a, b] - 1, -t))  # Bonferroni, over all pairs
+            if p <= CHANCE:
+                beyond.append((p, a, b, direct, whole))
     sign = estimate.about.sign
-    yield (
-        f"{first} minus {second} is {sign * direct:.3g} on the {shared[a, b]:,} items that both were scored on and "
-        f"{sign * whole:.3g} on the whole board, more than chance explains: how far models differ depends on the "
-        "items, so the answer depends on which items a model was scored on"
-    )
+    for _, a, b, direct, whole in sorted(beyond)[:1]:
+        yield (
+            f"{check.quote(estimate.names[a])} minus {check.quote(estimate.names[b])} is {sign * direct:.3g} on the "
+            f"{shared[a, b]:,} items that both were scored on and {sign * whole:.3g} on the whole board, more than "
+            "chance explains: how far models differ depends on the items, so the answer depends on which items a model "
+            "was scored on"
+        )
 
 
 def _unknown(estimate: Estimate) -> Iterator[str]:
     """Pairs that rest on one item, in each group."""
-    pairs = pairs_of(np.arange(estimate.n_models))
     rest = np.flatnonzero((estimate.items.df[estimate.n_models :] == 0).all(1))
     if not len(rest):
         return
-    a, b = (check.quote(estimate.names[at]) for at in pairs[rest[0]])
+    a, b = pairs_of(np.array(estimate.names))[rest[0]].tolist()
     more = f" (and {len(rest) - 1} more of the pairs)" if len(rest) > 1 else ""
     unit = estimate.design.unit_name
     yield (
-        f"{a} and {b}{more} are connected by one {unit}, or hardly more: nothing tells how much their difference could "
-        f"vary from {unit} to {unit}, so that P(better) and P(best) are not known; score more {unit}s with both"
+        f"{check.quote(a)} and {check.quote(b)}{more} are connected by one {unit}, or hardly more: nothing tells how "
+        f"much their difference could vary from {unit} to {unit}, so that P(better) and P(best) are not known; score "
+        f"more {unit}s with both"
     )
 
 

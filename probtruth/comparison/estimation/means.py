@@ -5,26 +5,25 @@ from dataclasses import replace
 import numpy as np
 from jaxtyping import Bool
 
-from probtruth.comparison.estimation.design import Design, pairs_of, rows_among
+from probtruth.comparison.estimation.design import Design, pairs_of
 from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of
-from probtruth.comparison.estimation.moments import Moments, PowerSums
+from probtruth.comparison.estimation.moments import Moments, PowerSums, SizeSums
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.host import ROUNDING, TIE
+from probtruth.kernels.host import ROUNDING
 from probtruth.kernels.shapes import CellInts, RowGroup
 
 
-def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
-    """The means of the models with finite scores and of their pairs, by group.
+def estimate_of(moments: Moments, plan: Design, about: About, sizes: SizeSums | None = None) -> Estimate:
+    """The means of models whose scores are finite, and of their pairs, by group.
 
-    With clusters they are those of the item-weighted ratio estimator, linearised.
+    With clusters they are those of the item-weighted ratio estimator, linearised. `sizes` are the units' where scores
+    have holes, which the sums then lack.
     """
-    models = np.flatnonzero(moments.finite)
-    pairs = pairs_of(models)
-    rows = rows_among(models, len(moments.models))
-    largest = np.append(moments.largest[models], moments.largest[pairs].max(1))
-    ends = moments.ends[:, rows]
+    n_models = len(moments.models)
+    largest = moments.largest
+    ends = moments.ends.copy()
     rounding = ends.max((0, 2), initial=0.0) <= ROUNDING * largest
-    powers = moments.powers[:, rows]
+    powers = moments.powers.copy()
     powers[0, rounding] = 0.0
     ends[:, rounding] = 0.0
     low = 0.0 - ends[0]
@@ -39,16 +38,9 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     constant = apart <= ROUNDING * largest
     square, cube = _about(mean, constant, plan, moments.n, powers)
     part = part_of(square, cube, plan.group_units, plan.group_sizes, plan.df)
-    names = tuple([moments.models[model] for model in models])
     least_and_most = np.stack([low.min(1), high.max(1)])
-    estimate = Estimate(names, mean, {"items": part}, plan, about, ends=least_and_most)
-    differ, total = moments.sizes[:, rows]
-    # with holes the sizes are those of the clusters' items that a pair shares
-    of_units = plan.unit_group is not None and about.shared_items is None
-    if of_units:
-        rounding_of_units = TIE * largest[:, None] * moments.n
-        unit_differs = (np.abs(unit_totals) > rounding_of_units).astype(np.float64)
-        differ = plan.group_totals(unit_differs)
+    estimate = Estimate(moments.models, mean, {"items": part}, plan, about, ends=least_and_most)
+    differ, total = moments.unit_sizes if sizes is None else sizes
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
@@ -56,25 +48,21 @@ def estimate_of(moments: Moments, plan: Design, about: About) -> Estimate:
     n_ties = np.where(constant_group, plan.group_units, plan.group_units - differ)
     weight = n_ties / plan.group_units
     weight[:, plan.group_units < 2] = 0.0
-    weight[: len(models)] = 0.0
+    weight[:n_models] = 0.0
     if not weight.any():
         return estimate
-    if plan.unit_group is None:
-        squares = moments.n * mean**2 + powers[1]
-    else:
-        squares = plan.group_totals(unit_totals**2)
-        if of_units:
-            total = plan.group_totals(np.abs(unit_totals))
+    clustered = plan.unit_group is not None
+    squares = plan.group_totals(unit_totals**2) if clustered else moments.n * mean**2 + powers[1]
     # how large a difference is, by what it adds to the sum: of a constant group, that of all; of ties, the bound
     total = np.where(rounding[:, None], 0.0, total)
     of_group = ratio(squares, total)
-    of_ties = np.zeros(len(rows))
+    of_ties = np.zeros(len(mean))
     if about.range is not None:
         of_ties += about.bound * plan.n_items / plan.n_units
     if about.shared_items is not None:  # an item counts for those that the pair does not share
-        first, second = pairs_of(np.arange(len(models))).T
+        first, second = pairs_of(np.arange(n_models)).T
         shared = about.shared_items[first, second]
-        of_ties[len(models) :] *= plan.n_items / np.maximum(shared, 1)
+        of_ties[n_models:] *= plan.n_items / np.maximum(shared, 1)
     of_all = ratio(squares.sum(1), total.sum(1), of_ties)
     size = np.where(constant_group, of_all[:, None], of_group)
     weight[size <= 0] = 0.0

@@ -21,12 +21,13 @@ from probtruth.comparison.estimation.shared_units import sums_of_annotators
 from probtruth.comparison.estimation.unit_sums import UnitSums
 from probtruth.errors import InputError
 from probtruth.kernels.host import TIE
-from probtruth.kernels.shapes import CellInts, ModelFloats, ModelItem
+from probtruth.kernels.shapes import CellInts, ModelItem, RowFloats
 from probtruth.types import Annotations, RuleFacts, Scores
 from probtruth.types.arguments import Groups
 from probtruth.types.index import positions, sort_names
 
 PowerSums = Float[np.ndarray, "power row cell"]
+SizeSums = Float[np.ndarray, "size row group"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
@@ -72,10 +73,10 @@ class Moments:
     cell_group: CellInts
     n: CellInts
     # Rows are the models, then their pairs. The mean; where cells are groups also the sums of squared and of cubed
-    # residuals. NaN where scores have holes: `columns` have the items.
+    # residuals. Where scores have holes `columns` have the items, and a mean is the sum of what is there over `n`.
     powers: PowerSums
     ends: Float[np.ndarray, "end row group"]  # minus the least value, and the largest
-    sizes: Float[np.ndarray, "size row group"]  # how many values are not 0, and the sum of their sizes
+    sizes: SizeSums  # how many values are not 0, and the sum of their sizes
     infinite: Int[np.ndarray, "sign model group"]
     columns: Columns | None = None
     annotators: UnitSums | None = None
@@ -193,10 +194,38 @@ class Moments:
         """Which models have finite scores only."""
         return ~self.infinite.any((0, 2))
 
+    def of_finite(self) -> "Moments":
+        """The sums of the models with finite scores."""
+        if self.finite.all():
+            return self
+        models = np.flatnonzero(self.finite)
+        rows = rows_among(models, len(self.models))
+        return replace(
+            self,
+            models=tuple([self.models[model] for model in models]),
+            powers=self.powers[:, rows],
+            ends=self.ends[:, rows],
+            sizes=self.sizes[:, rows],
+            infinite=self.infinite[:, models],
+            columns=None if self.columns is None else self.columns.of_models(models),
+        )
+
     @property
-    def largest(self) -> ModelFloats:
-        """The size of each model's largest score."""
-        return self.ends[:, : len(self.models)].max((0, 2))
+    def largest(self) -> RowFloats:
+        """The size of each model's largest score, and of each pair's."""
+        of_models = self.ends[:, : len(self.models)].max((0, 2))
+        pairs = pairs_of(np.arange(len(self.models)))
+        return np.append(of_models, of_models[pairs].max(1))
+
+    @property
+    def unit_sizes(self) -> SizeSums:
+        """In how many units each row's scores do not add up to 0, and the sum of the sizes of what they add up to."""
+        if not self.clustered:
+            return self.sizes
+        size = np.abs(self.n * self.powers[0])
+        differs = 1.0 * (size > TIE * np.outer(self.largest, self.n))
+        n_groups = self.ends.shape[2]
+        return np.stack([totals(rows, self.cell_group, n_groups) for rows in (differs, size)])
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -298,7 +327,7 @@ class Moments:
 ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
     "cell_group": (("cell",), -1, np.maximum),
     "n": (("cell",), 0, np.add),
-    "powers": (("row", "cell"), np.nan, np.add),
+    "powers": (("row", "cell"), 0, np.add),
     "ends": (("row", "group"), -np.inf, np.maximum),
     "sizes": (("row", "group"), 0, np.add),
     "infinite": (("model", "group"), 0, np.add),
@@ -308,7 +337,7 @@ ARRAYS: dict[str, tuple[tuple[str, ...], float, np.ufunc]] = {
 def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
     """Number of items, powers, ends and sizes of every model and of every pair, by the cells of a design.
 
-    Where some lack scores, ends and sizes are of the items that a model, or a pair, has, and powers are NaN.
+    Where some lack scores, ends and sizes are of the items that a model, or a pair, has; powers are sums of clusters.
     """
     group = plan.of_item()
     cell = plan.of_cell()
@@ -345,8 +374,10 @@ def _summed(values: ModelItem, plan: Design) -> tuple[np.ndarray, ...]:
                 differences = values[first] - values[second]
                 rows = np.concatenate([rows, differences])
             block = slice(start, stop)
-            mean = np.add.reduceat(rows, starts, axis=1) / count
-            powers[0][block, cells] = mean
+            if not with_holes or plan.unit is not None:
+                there = np.where(np.isnan(rows), 0.0, rows) if with_holes else rows
+                mean = np.add.reduceat(there, starts, axis=1) / count
+                powers[0][block, cells] = mean
             if n_powers > 1 and not with_holes:
                 if len(cells) > 1:
                     mean = np.repeat(mean, count, axis=1)

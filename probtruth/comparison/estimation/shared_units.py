@@ -42,7 +42,7 @@ class Shared:
 
     def added_to(self, estimate: Estimate) -> Estimate:
         """The estimate with their part of the variance; of one unit, nothing tells what it adds."""
-        if self.n_units < 2:
+        if self.n_units < 2 or not estimate.names:  # or no mean is finite
             return estimate
         part = self.part(estimate.n_models)
         about = estimate.about
@@ -149,7 +149,7 @@ def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, p
     cell = cell[order]
     place = item[order] * n_labels + label[order]
     first = np.flatnonzero(np.diff(cell, prepend=-1))  # an annotator who labels an item again counts once
-    losses = to_host(labels.losses)[models].reshape(len(models), -1)[:, place]
+    losses = to_host(labels.losses)[models].reshape(len(models), labels.shares.size)[:, place]
     if len(first) < len(cell):
         losses = np.add.reduceat(losses, first, axis=1) / np.diff(first, append=len(cell))
     return UnitSums.of(names, cell[first] // len(names), cell[first] % len(names), losses, plan)

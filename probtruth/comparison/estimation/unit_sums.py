@@ -156,6 +156,7 @@ class UnitSums:
     square: Float[np.ndarray, "model model kind group"]
 
     @classmethod
+    @np.errstate(invalid="ignore")  # of infinite losses, whose models are left out
     def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, losses: ModelCell, plan: Design) -> "UnitSums":
         """From cells by item, no two of one item and one unit, and every model's loss of each."""
         n_units = len(names)

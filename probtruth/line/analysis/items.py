@@ -9,6 +9,7 @@ from scipy.special import entr
 from probtruth import frames
 from probtruth.kernels.arrays import to_host
 from probtruth.kernels.shapes import ItemLabel
+from probtruth.kernels.simplex import shared_by_ties
 from probtruth.line.labelled import Labelled
 from probtruth.scoring.align import Aligned
 from probtruth.types import Comparison, Scores
@@ -31,13 +32,12 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
     said: dict[str, tuple[Any, Any]] = {}
     if labelled is not None:
         aligned = labelled.aligned
-        labels = np.array(aligned.labels, object)
         if aligned.n_votes is not None:
             columns["votes"] = aligned.n_votes
-        columns["label"] = labels[to_host(aligned.truth).argmax(1)]
+        columns["label"] = _most_probable(to_host(aligned.truth), aligned.labels)
         columns["entropy"] = entr(vote_shares(aligned)).sum(1)
         for (name, logs), lacking in zip(aligned.tables(), aligned.lacking, strict=True):
-            answers = labels[logs.argmax(1)]
+            answers = _most_probable(logs, aligned.labels)
             answers[lacking] = None
             said[name] = (answers.tolist(), np.exp(logs.max(1)))
     for model in models:
@@ -50,6 +50,14 @@ def items_frame(scores: Scores, comparison: Comparison, labelled: Labelled | Non
             columns["difference"] = scores.values[first] - scores.values[second]
     frame = frames.as_polars(columns)
     return frame.fill_nan(None) if np.isnan(scores.values).any() else frame
+
+
+def _most_probable(values: ItemLabel, labels: Sequence[str]) -> np.ndarray:
+    """The label of each row's largest value; None where several tie for it."""
+    largest = np.array(labels, object)[values.argmax(1)]
+    with np.errstate(invalid="ignore"):  # of items that a model lacks
+        largest[shared_by_ties(values).max(1) < 1] = None
+    return largest
 
 
 def vote_shares(aligned: Aligned) -> ItemLabel:

@@ -9,6 +9,7 @@ from scipy.special import stdtr
 
 from probtruth import check, frames
 from probtruth.errors import InputError
+from probtruth.kernels import simplex
 from probtruth.truth.agreement.human_ceiling import aligned_probs
 from probtruth.truth.flat import votes_of_others
 from probtruth.types import Annotations, Predictions
@@ -181,7 +182,7 @@ def _shared(annotations: Annotations) -> _BesideOthers:
 def _answers(annotations: Annotations, predictions: Predictions) -> Int[np.ndarray, "model item"]:
     """Every model's most probable label."""
     probs = aligned_probs(annotations, predictions)
-    tied = (probs == probs.max(2, keepdims=True)).sum(2) > 1
+    tied = simplex.shared_by_ties(probs).max(2) < 1
     if tied.any():
         model, item = (int(axis[0]) for axis in np.nonzero(tied))
         raise InputError(

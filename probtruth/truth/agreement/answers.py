@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from probtruth.check import quote
 from probtruth.errors import InputError
 from probtruth.types import Annotations
 
@@ -58,7 +59,11 @@ def answers_of(annotations: Annotations, undivided: bool = False) -> Answers:
         share = many / often[part_of]
         if undivided:
             order = np.lexsort((-share, part_of))
-            first = order[np.diff(part_of[order], prepend=-1) != 0]
+            new = np.diff(part_of[order], prepend=-1) != 0
+            tied = new[:-1] & ~new[1:] & (np.diff(share[order]) == 0)
+            if tied.any():
+                raise _two_answers(annotations, int(pairs[part_of[order[tied.argmax()]]]))
+            first = order[new]
             part_of, label, share = part_of[first], label[first], np.ones(len(first))
         item, who = np.divmod(pairs, len(annotations.index.annotators))
         counts = np.bincount(item[part_of] * n_labels + label, share, n_items * n_labels).reshape(n_items, n_labels)
@@ -78,4 +83,15 @@ def answers_of(annotations: Annotations, undivided: bool = False) -> Answers:
         (np.cumsum(used) - 1)[part_of[parts]],
         label[parts],
         share[parts],
+    )
+
+
+def _two_answers(annotations: Annotations, pair: int) -> InputError:
+    """The refusal of an annotator's repeats of an item of which two are as frequent."""
+    item, who = divmod(pair, len(annotations.index.annotators))
+    by = quote(annotations.index.annotators[who])
+    return InputError(
+        f"a label that annotator {by} gave as often as another to item {quote(annotations.index.items[item])}",
+        "one label that an annotator gives most often",
+        "Leave out one of the repeats.",
     )

@@ -8,7 +8,13 @@ from scipy.special import stdtr, stdtrit
 
 PerRow = Float[np.ndarray, " row"]
 
+TAIL = 0.025  # Of a 95% interval, on either side
 FEWEST = 3  # Annotators of whom leaving one out leaves a pair
+
+
+def most_unseen(n_items: int) -> float:
+    """The largest share of items that are unlike all that were seen, at the end of a 95% interval."""
+    return float(1 - TAIL ** (1 / n_items))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +27,7 @@ class Spread:
     @property
     def half_width(self) -> PerRow:
         """What a 95% t interval reaches on either side."""
-        return stdtrit(self.df, 0.975) * self.error
+        return stdtrit(self.df, 1 - TAIL) * self.error
 
     def p_below(self, difference: PerRow) -> PerRow:
         """P(the true difference is below 0); a half where all is 0."""

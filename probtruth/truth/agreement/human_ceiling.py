@@ -9,7 +9,7 @@ from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import to_host
 from probtruth.truth.agreement.answers import Answers, answers_of
-from probtruth.truth.agreement.crossed import Influences, Spread
+from probtruth.truth.agreement.crossed import Influences, Spread, most_unseen
 from probtruth.truth.flat import plurality
 from probtruth.types import Annotations, Predictions
 from probtruth.types.index import match_items, match_labels
@@ -60,7 +60,8 @@ def human_ceiling(
     random annotator's (ties half). The intervals are t intervals on the logit scale between the least and the largest
     loss; their variance is the jackknife's over items and annotators, with the noise of single answers counted once.
 
-    Errors: `InputError` for an unknown rule, no item with two votes, or predictions for other items or labels.
+    Errors: `InputError` for an unknown rule, no item with two votes, repeats in which two labels are as frequent, or
+    predictions for other items or labels.
 
     This estimates a mean loss; `alternative_annotator_test` is the test of Calderon, Reichart and Dror (2025), which
     compares the model with each annotator by who is nearer, item by item. They need not agree.
@@ -86,7 +87,7 @@ def human_ceiling(
     loss = _item_losses(answers.counts, probs, rule)
     means = loss.mean(1)
     influences = _influences(answers, probs, loss, rule)
-    low, high = _interval(means, influences.spread(), LARGEST[rule])
+    low, high = _interval(means, influences.spread(), LARGEST[rule], most_unseen(len(answers.items)))
     as_good = influences.less_first().spread().p_below(means - means[0])
     of_models = as_good[len(humans) :].tolist()
     columns = {
@@ -101,15 +102,17 @@ def human_ceiling(
 
 
 def _interval(
-    loss: Float[np.ndarray, " row"], spread: Spread, largest: float
+    loss: Float[np.ndarray, " row"], spread: Spread, largest: float, unseen: float
 ) -> tuple[Float[np.ndarray, " row"], Float[np.ndarray, " row"]]:
-    """95% intervals on the logit scale of a loss between 0 and the largest."""
+    """95% intervals on the logit scale of a loss from 0 to the largest; there the share `unseen` may be unlike."""
     slope = loss * (largest - loss) / largest
     step = np.divide(spread.half_width, slope, out=np.zeros_like(loss), where=slope > 0)
     with np.errstate(divide="ignore"):
         place = np.log(loss) - np.log(largest - loss)
     low = largest / (1 + np.exp(step - place))
     high = largest / (1 + np.exp(-step - place))
+    low[loss == largest] = largest * (1 - unseen)
+    high[loss == 0] = largest * unseen
     return low, high
 
 

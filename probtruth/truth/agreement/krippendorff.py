@@ -12,8 +12,10 @@ from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import name_text
 from probtruth.truth.agreement.answers import Answers, answers_of
-from probtruth.truth.agreement.crossed import Influences
+from probtruth.truth.agreement.crossed import Influences, most_unseen
 from probtruth.types import Annotations
+
+MOST_DISAGREEMENT = 2.0  # As a multiple of what chance gives: of pairs that never agree
 
 type MeasurementLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 """Levels of measurement of Krippendorff's alpha."""
@@ -55,7 +57,8 @@ def krippendorff_alpha(
     Errors: `InputError` for an unknown level or label, labels that are not numbers where numbers are needed, and no
     item with annotations of two annotators.
 
-    The interval is the jackknife's over items and annotators, a t interval on the scale of log(1 - alpha).
+    The interval is the jackknife's over items and annotators, a t interval on the scale of log(1 - alpha) that begins
+    at -1, the least that alpha can be.
 
     Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; Arvesen (1969), Jackknifing U-statistics,
     doi:10.1214/aoms/1177697287.
@@ -77,12 +80,15 @@ def krippendorff_alpha(
         return Agreement(*(float("nan"),) * 3, *size)
     disagreement = parts.observed / parts.expected
     spread = _influences(answers, parts, level, values).spread()
-    half = 0.0  # on the log scale
     if disagreement > 0:
-        half = float(spread.half_width[0]) / disagreement
-    most = disagreement * math.exp(half)
-    least = disagreement * math.exp(-half)
-    return Agreement(1 - disagreement, 1 - most, 1 - least, *size)
+        ratio = math.exp(float(spread.half_width[0]) / disagreement)
+        most = disagreement * ratio
+        least = disagreement / ratio
+    else:  # in each of the items that were not seen one answer may be unlike the others
+        unlike = 2 * float(parts.distance.max()) * len(answers.items)
+        most = most_unseen(len(answers.items)) * unlike / parts.expected
+        least = 0.0
+    return Agreement(1 - disagreement, 1 - min(most, MOST_DISAGREEMENT), 1 - least, *size)
 
 
 @dataclass(frozen=True, eq=False)

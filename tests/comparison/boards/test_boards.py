@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import lsqr
 
 import probtruth as pt
-from probtruth.comparison.boards.boards import filling
+from probtruth.comparison.boards.boards import filled
 from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.boards.fit import Fit, connected
 from probtruth.comparison.estimation.design import Design
@@ -41,7 +41,7 @@ def test_a_full_board_is_left_as_it_is():
         Design.of(groups, group_names=("x", "y", "z")),
         Design.of(groups, groups + 3 * (np.arange(50) // 10), group_names=("x", "y", "z")),
     ):
-        made = filling(values, plan, list("abcd"))(values)
+        made = filled(values, plan, list("abcd"))[0]
         np.testing.assert_allclose(made, values, rtol=0, atol=ROUNDING)
         fit = Fit.of(Columns.of_items(values, plan.of_cell()))
         np.testing.assert_allclose(fit.effective(plan.unit is not None), 1.0, rtol=ROUNDING)

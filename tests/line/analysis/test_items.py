@@ -3,9 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import probtruth as pt
+from probtruth.report.data_tables import items
+from probtruth.report.names import unmarked
 
 
 def test_labels_scores_and_what_models_say(result):
@@ -34,6 +37,21 @@ def test_listed_items_are_those_on_which_the_leading_models_differ_most(result):
     ((label, share), *_) = result.analysis.named_shares([listed["index"][0]])[0]
     assert share == result.truth.shares[listed["index"][0]].max()
     assert label == listed["label"][0]
+
+
+def test_labels_that_tie_are_not_decided_by_their_names():
+    """The first label by name was that of the item, and the page said that a model with the other is wrong."""
+    votes = pt.Annotations.from_counts([[1, 1], [2, 0], [0, 2]], items=list("abc"), labels=["no", "yes"])
+    tables = {"m": pl.DataFrame({"item": list("abc"), "no": [0.2, 0.5, 0.1], "yes": [0.8, 0.5, 0.9]})}
+    tables["n"] = tables["m"][:2]
+    result = pt.evaluate(votes, tables, engine="exact")
+    frame = result.items()
+    assert frame["label_n"].to_list() == ["yes", None, None]
+    assert frame["label"].to_list() == [None, "no", "yes"]
+    assert frame["label_m"].to_list() == ["yes", None, "yes"]
+    columns = {unmarked(name): list(map(unmarked, cells)) for name, cells in items(result).columns.items()}
+    shown = dict(zip(columns["Item"], columns["m says"], strict=True))
+    assert shown == {"a": "yes 0.80", "b": "tie 0.50", "c": "yes 0.90 ✓"}
 
 
 def test_bare_scores_have_no_labels_and_keep_their_orientation(make):

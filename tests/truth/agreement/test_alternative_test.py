@@ -99,6 +99,7 @@ def test_errors() -> None:
         test(votes, judge, alignment="rmse")
     with pytest.raises(pt.InputError, match="counts, without annotators"):
         test(pt.Annotations.from_counts(np.full((40, 2), 2), items=range(40), labels=["x", "y"]), judge)
-    unsure = pt.Predictions.from_probs({"judge": [[0.5, 0.5]] * 40}, items=range(40), labels=["x", "y"])
-    with pytest.raises(pt.InputError, match="equally probable for model 'judge'"):
-        test(votes, unsure)
+    for half in (0.5, np.nextafter(0.5, 1)):  # but for a last digit
+        unsure = pt.Predictions.from_probs({"judge": [[half, 1 - half]] * 40}, items=range(40), labels=["x", "y"])
+        with pytest.raises(pt.InputError, match="equally probable for model 'judge'"):
+            test(votes, unsure)

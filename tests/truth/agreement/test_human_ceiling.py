@@ -96,3 +96,12 @@ def test_errors(call, words: str) -> None:
     with pytest.raises(pt.InputError) as caught:
         call()
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("rule", ["zero-one", "brier"])
+def test_no_loss_yet_is_no_certainty(rule: str) -> None:
+    """Three items on which all agree had a loss from 0 to 0."""
+    largest = 1.0 if rule == "zero-one" else 2.0
+    table = pt.agreement.human_ceiling(pt.Annotations.from_counts([[3, 0], [0, 3], [4, 0]]), rule=rule)
+    assert table["low"].to_list() == [0.0] * table.height
+    assert table["high"].to_list() == pytest.approx([largest * (1 - 0.025 ** (1 / 3))] * table.height)

@@ -43,6 +43,20 @@ def test_alpha_against_all_pairs(simulated) -> None:
     assert pt.agreement.krippendorff_alpha(annotations).value == pytest.approx(1 - observed / expected, rel=ROUNDING)
 
 
+def test_an_interval_ends_where_alpha_does() -> None:
+    """No answers have less than -1 (of pairs that never agree); the interval began at -6.0."""
+    found = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([[2, 0], [0, 2], [1, 1]]))
+    assert -1 <= found.low < found.value < found.high
+
+
+@pytest.mark.parametrize(("n_items", "low"), [(2, -0.27), (20, 0.67), (200, 0.96)])
+def test_no_disagreement_yet_is_no_certainty(n_items: int, low: float) -> None:
+    """Two items on which two agree had an interval from 1 to 1. At most 1 - 0.025 ** (1 / n) of items may be unlike."""
+    found = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([[2, 0], [0, 2]] * (n_items // 2)))
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(low, abs=0.01)
+
+
 @pytest.mark.long
 def test_interval_covers() -> None:
     """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""

@@ -81,6 +81,16 @@ def test_nobody_is_compared_with_themselves() -> None:
     assert pt.agreement.human_ceiling(made(given))["loss"].to_list() == [1.0, 1.0]
 
 
+def test_repeats_that_tie_are_no_answer(rows: list[Row]) -> None:
+    """The label that is first by name was the answer, so that other names had another ceiling."""
+    item, who, label = rows[0]
+    other = "k0" if label != "k0" else "k1"
+    given = [*rows, (item, who, other)]
+    with pytest.raises(pt.InputError, match=f"'{who}' gave as often as another to item '{item}'"):
+        pt.agreement.human_ceiling(made(given))
+    assert pt.agreement.human_ceiling(made([*given, rows[0]])).equals(pt.agreement.human_ceiling(made(rows)))
+
+
 def test_the_alternative_test_is_that_of_everything_once(rows: list[Row], predictions: pt.Predictions) -> None:
     once, twice = (pt.agreement.alternative_annotator_test(made(given), predictions) for given in (rows, rows * 2))
     assert twice.annotators.equals(once.annotators)
