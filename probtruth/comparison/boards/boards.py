@@ -15,7 +15,7 @@ from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, fits_of
 from probtruth.comparison.boards.notes import LEAST_DF, notes_on
 from probtruth.comparison.estimation.design import Design, pairs_of, totals
-from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of, rows_from_models
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments, SizeSums
 from probtruth.kernels.arrays import ratio, to_host

@@ -256,7 +256,7 @@ def test_where_a_small_group_counts_for_much_its_ties_do():
 
 
 def test_the_population_of_small_groups_of_skewed_items_is_held():
-    """Groups that lacked large items had small means and small variances, and counted most: 1 of 12 data sets was held."""
+    """Groups that lacked large items had small means and small variances, and counted most: 1 of 12 was held."""
     groups = Partition(np.arange(300) % 30, tuple(f"{group:02d}" for group in range(30)))
     held = []
     for seed in range(12):
