@@ -103,9 +103,9 @@ def test_losses_under_each_label_are_filled_as_a_board_of_them_would_be() -> Non
 def test_a_metric_is_of_common_items_and_says_so() -> None:
     annotations, tables = made({"b": 40, "c": 50})
     common = set(tables["b"]["item"]) & set(tables["c"]["item"])
-    one = pt.compare_metric(tables, annotations, "accuracy", engine="exact")
+    one = pt.compare_metric(tables, annotations, "kappa", engine="exact")
     on_common = {model: table.filter(polars.col("item").is_in([*common])) for model, table in tables.items()}
-    assert numbers(one) == pytest.approx(numbers(pt.compare_metric(on_common, annotations, "accuracy", engine="exact")))
+    assert numbers(one) == pytest.approx(numbers(pt.compare_metric(on_common, annotations, "kappa", engine="exact")))
     assert f"{N - len(common)} items dropped for all models" in " ".join(one.warnings)
 
 
