@@ -63,6 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("XLA_FLAGS", QUICK_TO_COMPILE)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of several workers wait for one another
     if COMPILED not in os.environ:
         folder = tempfile.mkdtemp(prefix="probtruth-tests-")
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))

@@ -116,7 +116,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
         name = "replicates" if scores.labels is None else "labels"
         means = estimate.over_groups().mean
         estimate = replace(estimate, mean=means, parts={name: part}, n_units=plan.n_items)
-        estimate = replace(estimate, centre=None, plain=None, ends=None)
+        estimate = replace(estimate, together=None, centre=None, plain=None, ends=None)
     shared: Shared | None = None
     named = options.replicates == "crossed" or (repeated is not None and repeated.what == "annotator")
     if annotations is not None:

@@ -15,7 +15,7 @@ from probtruth.comparison.boards.columns import Columns, Values
 from probtruth.comparison.boards.fit import Fit, fits_of
 from probtruth.comparison.boards.notes import LEAST_DF, notes_on
 from probtruth.comparison.estimation.design import Design, pairs_of, totals
-from probtruth.comparison.estimation.estimate import About, Estimate, part_of, power_sums, rows_from_models
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, part_of, power_sums, rows_from_models
 from probtruth.comparison.estimation.means import estimate_of
 from probtruth.comparison.estimation.moments import Moments, SizeSums
 from probtruth.kernels.arrays import ratio, to_host
@@ -35,15 +35,18 @@ def board_estimate(sums: Moments, plan: Design, about: About, more: Values | Non
     moments, sizes = _without_holes(sums, plan, fits, more)
     estimate = estimate_of(moments, plan, about, sizes)
     share = np.stack([fit.effective(sums.clustered) for fit in fits], axis=1)
-    items = estimate.items
-    full = items.df + 1
+    freedom = estimate.items.df
+    full = freedom + 1
     df = full * share - 1
     df[df < LEAST_DF] = 0.0
-    # the moments are those of so many units less the ones that the means use up
-    square = items.variance * items.df / full
-    cube = items.third * items.df * (items.df - 1) / full**2
-    part = part_of(square, cube, df + 1, np.float64(1.0), df)
-    estimate = replace(estimate, parts={"items": part}, like_items=estimate.group_items * share)
+
+    def with_holes(part: Part) -> Part:
+        # the moments are those of so many units less the ones that the means use up
+        square = part.variance * freedom / full
+        cube = part.third * freedom * (freedom - 1) / full**2
+        return part_of(square, cube, df + 1, np.float64(1.0), df)
+
+    estimate = replace(estimate.with_items(with_holes), like_items=estimate.group_items * share)
     notes = (*about.notes, *notes_on(fits, estimate))
     return replace(estimate, about=replace(about, notes=notes))
 

@@ -174,11 +174,11 @@ class About:
 class Estimate:
     """The mean loss of every model and pair in every group (or in all, one column), with the parts of its variance.
 
-    `within` says what of the first part comes from labels, replicates or experts, of any two models. `centre` and
-    `plain` are the mean with the items that stand for rare differences, and the variance of the first part without
-    them; `ends` the least and largest value of each row. `n_units` are independent ones. `of_new` is the
-    part of units that many items share as new ones would have it. `like_items` are the items of like weight that each
-    row has with holes.
+    `within` says what of the first part comes from labels, replicates or experts, of any two models. `together` is the
+    first part where groups are put together, with fewer of the items that stand for rare differences; `centre` and
+    `plain` are the mean with these, and the first part without any; `ends` the least and largest value of each row.
+    `n_units` are independent ones. `of_new` is the part of units that many items share as new ones would have it.
+    `like_items` are the items of like weight that each row has with holes.
     """
 
     names: tuple[str, ...]
@@ -189,8 +189,9 @@ class Estimate:
     within: Mapping[str, VarianceOf] = field(default_factory=dict)
     n_items: Num[np.ndarray, " group"] | None = None
     n_units: int | None = None
+    together: Part | None = None
     centre: RowGroup | None = None
-    plain: RowGroup | None = None
+    plain: Part | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Part | None = None
     like_items: RowGroup | None = None
@@ -224,10 +225,20 @@ class Estimate:
             return self
         return replace(self, parts={**self.parts, self.shared: self.of_new})
 
+    def with_items(self, change: Callable[[Part], Part]) -> "Estimate":
+        """The same with another first part, also where groups are put together and without rare differences."""
+        first = next(iter(self.parts))
+        together = None if self.together is None else change(self.together)
+        plain = None if self.plain is None else change(self.plain)
+        return replace(self, parts={**self.parts, first: change(self.items)}, together=together, plain=plain)
+
     def over_groups(self) -> "Estimate":
         """The mean over these groups by their weights, in one column: variances add up, nothing is shrunk."""
         if self.mean.shape[1] == 1:
             return self
+        if self.together is not None:
+            parts = {**self.parts, next(iter(self.parts)): self.together}
+            return replace(self, parts=parts, together=None).over_groups()
         weights = self.design.weights[:, None]
         parts = dict(self.parts)
         for name, part in parts.items():
@@ -238,7 +249,7 @@ class Estimate:
             centre = centre @ weights
         plain = self.plain
         if plain is not None:
-            plain = self._combined(replace(self.items, variance=plain)).variance
+            plain = self._combined(plain)
         return replace(self, mean=self.mean @ weights, parts=parts, centre=centre, plain=plain)
 
     def _combined(self, part: Part) -> Part:
@@ -290,7 +301,7 @@ class Estimate:
         over_groups = self.over_groups()
         variance = over_groups.total().variance
         if over_groups.plain is not None:
-            variance = variance - over_groups.items.variance + over_groups.plain
+            variance = variance - over_groups.items.variance + over_groups.plain.variance
         return variance[:, 0]
 
     def shares(self, a: int, b: int, seed: int) -> tuple[Shares, Intervals]:

@@ -46,7 +46,7 @@ def estimate_of(moments: Moments, plan: Design, about: About, sizes: SizeSums | 
     if about.range is not None:  # else nothing says by how much a constant difference could vary
         constant_group |= low == high
     n_ties = np.where(constant_group, plan.group_units, plan.group_units - differ)
-    weight = n_ties / plan.n_units
+    weight = n_ties / plan.group_units
     weight[:, plan.group_units < 2] = 0.0
     weight[:n_models] = 0.0
     if not weight.any():
@@ -66,7 +66,17 @@ def estimate_of(moments: Moments, plan: Design, about: About, sizes: SizeSums | 
     of_all = ratio(squares.sum(1), total.sum(1), of_ties)
     size = np.where(constant_group, of_all[:, None], of_group)
     weight[size <= 0] = 0.0
-    return _with_rare(estimate, moments.n, powers, constant, weight, size)
+    if not weight.any():
+        return estimate
+    rare, centre = _with_rare(estimate, moments.n, powers, constant, weight, size)
+    together = None
+    if plan.grouped:
+        # of the mean over groups, each has what it has of the variance where all items vary alike
+        of_variance = plan.weights**2 * plan.group_units / plan.group_sizes**2
+        share = of_variance / of_variance.sum()
+        together, centre = _with_rare(estimate, moments.n, powers, constant, share * weight, size)
+    plain = estimate.items
+    return replace(estimate, parts={"items": rare}, together=together, centre=centre, plain=plain)
 
 
 def _about(
@@ -102,15 +112,15 @@ def _with_rare(
     constant: Bool[np.ndarray, " row"],
     weight: RowGroup,
     size: RowGroup,
-) -> Estimate:
-    """The estimate with a part of a unit more in every group, whose difference is of this size and of either sign.
+) -> tuple[Part, RowGroup]:
+    """The items' part and the means with a part of a unit more in groups, whose difference is of this size and of
+    either sign.
 
-    Where nearly all units agree, the variance would miss what is rare. The weight is the share of ties: one unit at
-    most over all groups, so that groups and none give the same variance, and one tie more changes little.
+    Where nearly all units agree, the variance would miss what is rare. The weight is the share of ties: of a group one
+    unit at most, and of the mean over groups together, so that groups and none give the same variance; one tie more
+    changes little.
     """
     rows = np.flatnonzero(weight.any(1))
-    if not len(rows):
-        return estimate
     plan = estimate.design
     items = estimate.items
     unit_size = plan.group_sizes / plan.group_units
@@ -130,8 +140,7 @@ def _with_rare(
     third = items.third.copy()
     variance[rows] = part.variance
     third[rows] = np.where(plan.group_units > 2, part.third, 0.0)
-    with_rare = Part(variance, third, items.df)
-    return replace(estimate, parts={"items": with_rare}, centre=centre, plain=items.variance)
+    return Part(variance, third, items.df), centre
 
 
 def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:
@@ -139,6 +148,6 @@ def correlated_folds(estimate: Estimate, correlation: float) -> Estimate:
     factor = 1 + estimate.group_items * correlation / (1 - correlation)
     items = estimate.items
     # a fold is a mean over many items: folds that tie hide no rare difference
-    variance = items.variance if estimate.plain is None else estimate.plain
+    variance = items.variance if estimate.plain is None else estimate.plain.variance
     parts = {"items": Part(variance * factor, np.zeros_like(items.third), items.df)}
-    return replace(estimate, parts=parts, centre=None, plain=None, n_items=estimate.group_items / factor)
+    return replace(estimate, parts=parts, together=None, centre=None, plain=None, n_items=estimate.group_items / factor)

@@ -1,6 +1,6 @@
 """Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
@@ -116,13 +116,11 @@ class Rectified:
         extra = change**2 / (n_answers * n_in_all)
         extra_third = change**3 / (n_answers**2 * n_in_all)
         counted = np.where(n_others > 0, n_answers / (n_answers + SKEWNESS_FROM), 1.0)
-        items = estimate.items
-        variance = items.variance * factor + extra
-        third = items.third * factor**1.5 * counted + extra_third
-        plain_variance = estimate.plain
-        if plain_variance is not None:
-            plain_variance = plain_variance * factor + extra
-        return replace(estimate, parts={"items": Part(variance, third, df)}, plain=plain_variance)
+
+        def with_answers(part: Part) -> Part:
+            return Part(part.variance * factor + extra, part.third * factor**1.5 * counted + extra_third, df)
+
+        return estimate.with_items(with_answers)
 
     def _weighing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Which units have an answer, and what their squared deviations are divided by; of each group the effective

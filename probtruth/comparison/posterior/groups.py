@@ -13,9 +13,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
-from probtruth.comparison.estimation.estimate import Estimate
+from probtruth.comparison.estimation.estimate import Estimate, Part
 from probtruth.comparison.posterior.margin import Margin, Mixture
-from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupPair, PairFloats
+from probtruth.kernels.arrays import ratio
+from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupInts, GroupPair, PairFloats, RowGroup
 
 Over = Literal["groups", "population", "new group"]  # every group, partially pooled; their population; one new group
 
@@ -41,6 +42,7 @@ SEARCHES = 5  # Such grids, each over what the one before has found likely, befo
 UNLIKELY = 9.0  # Log densities this far below the largest are left out of the next
 BEYOND = 3.0  # Of the first grid: logarithms beyond the largest and the least variance seen
 LARGEST_SPREAD = 6.0  # Of the first grid
+GAUSSIAN_SKEWNESS = 6.0  # Variance of the third moment of n normal units, in units of their variance cubed, times n
 
 
 def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) -> tuple[Any, Any]:
@@ -277,6 +279,25 @@ def _of_variances(
     return nodes[..., likely], log_weights[..., likely], of_cell[likely]
 
 
+def _df_of_skewed(part: Part, units: GroupInts) -> RowGroup:
+    """The degrees of freedom of each group's variance: fewer where units are skewed, whose mean would lean on it.
+
+    A group of skewed units that lacks the few large ones has a small mean and a small variance. The variance of a
+    variance counts the excess kurtosis, that of a gamma distribution with the skewness of all groups together.
+    """
+    df = np.maximum(part.df, 0.0)
+    counts = np.where(units > 2, units, 0)
+    variance = np.maximum(part.variance, 0.0) * units
+    third = (counts * part.third * units**2).sum(1)
+    by_chance = GAUSSIAN_SKEWNESS * (counts * variance**3).sum(1)  # the square of the sum of normal ones' cubes
+    pooled = (counts * variance).sum(1) / max(counts.sum(), 1)
+    size = counts.sum() ** 2 * pooled**3
+    skewness_square = np.maximum(ratio(third**2 - by_chance, size), 0.0)
+    excess_kurtosis = 1.5 * skewness_square[:, None]
+    more = excess_kurtosis * df / (2 * units)
+    return np.asarray(df / (1 + more))
+
+
 def from_draws(groups: Groups, sites: Mapping[str, np.ndarray], pair: int, seed: int) -> Hierarchy:
     """The draws of one pair, the groups' variances and the sds between groups drawn anew from what they are given them.
 
@@ -385,7 +406,8 @@ class Population:
         seen = np.where(items.df > 0, items.variance, 0.0) * sizes
         at_least = np.maximum(seen, TINY * pooled[:, None])
         seen = at_least[varies].T / scale**2
-        df_of = np.maximum(items.df, 0.0)[varies].T
+        plain = items if estimate.plain is None else estimate.plain.of(pairs)
+        df_of = _df_of_skewed(plain, estimate.design.group_units)[varies].T
         pooled = pooled[varies] / scale**2
         groups = Groups(
             mean=significant(mean),

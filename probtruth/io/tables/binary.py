@@ -87,11 +87,20 @@ def _of_arrow(path: Path) -> Binary:
         _need_rows(file.schema.names, n_rows, path)
         read = partial(file.to_batches, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
         return Binary(path, file.schema.names, n_rows, {}, read)
-    with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
-        table = reader.read_all()
-    table.validate(full=True)
-    _need_rows(table.column_names, table.num_rows, path)
-    return Binary(path, table.column_names, table.num_rows, {}, lambda names: table.select(names).to_batches(ROWS))
+
+    def batches(columns: MaybeStrings) -> Iterator[Any]:
+        with pyarrow.OSFile(str(path)) as stream, pyarrow.ipc.open_stream(stream) as reader:
+            for batch in reader:
+                yield batch if columns is None else batch.select(columns)
+
+    schema = None
+    n_rows = 0
+    for batch in batches(None):
+        schema = batch.schema
+        n_rows += batch.num_rows
+    names = [] if schema is None else schema.names
+    _need_rows(names, n_rows, path)
+    return Binary(path, names, n_rows, {}, batches)
 
 
 def _need_rows(names: list[str], n_rows: int, path: Path) -> None:
