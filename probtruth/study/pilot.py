@@ -80,6 +80,7 @@ class Pilot:
     answer: str = ""
     noise: float | None = None
     shared: float | None = None
+    cautions: tuple[str, ...] = ()
 
     def error_of(self, design: Design) -> tuple[float, float]:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
@@ -145,7 +146,13 @@ def scores_of(
     rows = np.array([scores.models.index(check.one_of(name, scores.models, "model")) for name in names])
     # a plan and a trial are about the items that both models have
     on_both = np.flatnonzero(~np.isnan(scores.values[rows]).any(0))
-    two = replace(scores.part(rows, on_both), gold=None)
+    notes = []
+    if len(on_both) < len(scores.items):
+        notes.append(
+            f"this is about the {len(on_both):,} of {len(scores.items):,} items that both models have; the difference "
+            "of a comparison uses the others too"
+        )
+    two = replace(scores.part(rows, on_both), gold=None, cautions=tuple(notes))
     if not np.isfinite(two.values).all():
         raise PosteriorError(f"got an infinite score of {names[0]!r} or {names[1]!r}. Hint: use a floor.")
     if len(on_both) < len(scores.items):
@@ -192,6 +199,7 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
         difference=float((scores.values[0] - scores.values[1]).mean()),
         error=math.sqrt(variance),
         items=variance * n_items,
+        cautions=scores.cautions,
     )
     values = estimate.about.values
     if grouping.unit is not None and values is not None:

@@ -266,7 +266,7 @@ def plan(
         raise InputError("a study that is smaller than the pilot it keeps", "one that adds to it", "Leave out keep.")
     rows = [aim.row(SAME_DESIGN, measured.design), aim.row("study", study)]
     rows += [aim.row(name, design) for name, design in _doubled(measured, study)]
-    warnings = [*_warnings(aim)]
+    warnings = [*measured.cautions, *_warnings(aim)]
     found = [*_sufficient(aim, study)]
     if not found:
         wanted = "power" if aim.width is None else "width"

@@ -159,7 +159,7 @@ def validate(
         f"Outcomes that are not among these {n:,} items are not in these studies: what is rarer than 1 in {n:,} cannot "
         "be seen here."
     )
-    warnings = []
+    warnings = [*scores.cautions]
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)

@@ -78,6 +78,8 @@ def test_groups_are_matched_by_the_names_of_the_items_also_on_a_board():
         planned = pt.plan(scores, "x", "y", groups=given, n_items=100)
         rows.append((planned.designs, pt.validate(scores, "x", "y", groups=given, replications=3).rows))
     assert rows[1:] == rows[:1] * 3
+    for said in (planned, pt.validate(scores, "x", "y", replications=2)):
+        assert "about the 39 of 40 items that both models have" in said.warnings[0]
     by_position = pt.validate(scores, "x", "y", groups=shuffled.to_list(), replications=3).rows
     assert by_position != rows[0][1]
 

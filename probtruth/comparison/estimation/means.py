@@ -44,7 +44,7 @@ def estimate_of(moments: Moments, plan: Design, about: About, sizes: SizeSums | 
     differ = np.where(rounding[:, None], 0, differ)
     constant_group = differ == 0
     if about.range is not None:  # else nothing says by how much a constant difference could vary
-        constant_group |= low == high
+        constant_group |= high - low <= ROUNDING * largest[:, None]
     n_ties = np.where(constant_group, plan.group_units, plan.group_units - differ)
     weight = n_ties / plan.group_units
     weight[:, plan.group_units < 2] = 0.0

@@ -161,6 +161,23 @@ def test_groups_and_clusters_follow():
     assert clustered.pairs[0].difference == pytest.approx(pt.compare(make(values)).pairs[0].difference, rel=1e-9)
 
 
+def test_a_difference_that_is_the_same_in_a_group_is_not_told_apart_by_rounding():
+    """Of z, y, x the upper end was 0.100, of a, b, c 0.123: means of the second group differed by 1e-16."""
+    nan = np.nan
+    values = [
+        [nan, 0, nan, nan, 0, 1, 0, 0, nan, nan, 0],
+        [0, 0, 0, 0, 1, 0, nan, 0, nan, nan, 0],
+        [0, 1, 1, 1, 1, 1, nan, 1, 1, 1, 1],
+    ]
+    groups = ["few"] * 8 + ["alike"] * 3
+    ends = []
+    for names in ("abc", "zyx"):
+        scores = make(values, names, higher_is_better=True)
+        pair = pt.compare(scores, groups=groups, engine="exact").pair(names[2], names[0])
+        ends.append(sorted([abs(pair.low), abs(pair.high)]))
+    assert ends[0] == pytest.approx(ends[1], rel=ROUNDING)
+
+
 def test_sets_that_nothing_connects_are_compared_each_by_itself():
     values = np.random.default_rng(9).standard_normal((5, 60))
     values[:3, 30:] = np.nan
