@@ -11,7 +11,7 @@ from probtruth.types.pairs import Pair, Rank
 UNKNOWN, INFINITE, MINUS = "–", "∞", "−"
 LONGEST_FRACTION = 8  # Characters of a fraction that a setting shows as it was given
 ALMOST_1, ALMOST_0 = 0.999, 0.001  # Probabilities beyond are shown as beyond
-MOST_DECIMALS = 8
+MOST_DECIMALS, LONGEST = 8, 20  # Of a column; where all its numbers are tiny
 DEFAULT_DECIMALS = 4  # Of a column without intervals
 
 
@@ -45,15 +45,18 @@ def significant(value: object, digits: int = 4) -> str:
 def decimals(widths: Iterable[object], at_most: int = MOST_DECIMALS, ends: Iterable[object] = ()) -> int:
     """How many decimals a column needs for two significant digits of its narrowest half-width; 4 without a width.
 
-    One more where an end that is not 0 would be shown as 0.
+    One more where an end that is not 0 would be shown as 0, and more than `at_most` where all ends are that small.
     """
+    not_zero = [abs(end) for end in map(as_float, ends) if end and math.isfinite(end)]
+    if not_zero:
+        of_largest = 1 - math.floor(math.log10(max(not_zero)))
+        at_most = max(at_most, min(of_largest, LONGEST))
     halves = [width / 2 for width in map(as_float, widths) if width is not None and 0 < width < math.inf]
     if not halves:
         return DEFAULT_DECIMALS
     places = max(0, 1 - math.floor(math.log10(min(halves))))
-    for end in map(as_float, ends):
-        if end and math.isfinite(end) and round(end, places) == 0:
-            return min(at_most, places + 1)
+    if any(round(end, places) == 0 for end in not_zero):
+        places += 1
     return min(at_most, places)
 
 

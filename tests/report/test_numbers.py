@@ -82,6 +82,13 @@ def test_an_end_that_is_not_zero_is_not_shown_as_zero(ends, places):
     assert numbers.decimals([0.11], ends=ends) == places
 
 
+def test_a_column_of_tiny_numbers_is_not_shown_as_zeros():
+    """Scores of 1e-9 were 0.00000000 in the table."""
+    assert numbers.decimals([2e-10], ends=(6.3e-10, 8.3e-10)) == 11
+    assert numbers.decimals([2e-10], ends=(0.4, 0.5)) == 8
+    assert numbers.decimals([2e-300], ends=(6.3e-300, 8.3e-300)) == 20
+
+
 @pytest.mark.parametrize(
     ("value", "text"), [(0.62, "62%"), (0.001, "<1%"), (0.999, ">99%"), (0, "0%"), (1, "100%"), (None, "–")]
 )
