@@ -42,7 +42,7 @@ SEARCHES = 5  # Such grids, each over what the one before has found likely, befo
 UNLIKELY = 9.0  # Log densities this far below the largest are left out of the next
 BEYOND = 3.0  # Of the first grid: logarithms beyond the largest and the least variance seen
 LARGEST_SPREAD = 6.0  # Of the first grid
-GAUSSIAN_SKEWNESS = 6.0  # Variance of the third moment of n normal units, in units of their variance cubed, times n
+GAUSSIAN_SKEWNESS = 6.0  # Variance of the skewness of n normal units, times n
 
 
 def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) -> tuple[Any, Any]:
@@ -287,12 +287,14 @@ def _df_of_skewed(part: Part, units: GroupInts) -> RowGroup:
     """
     df = np.maximum(part.df, 0.0)
     counts = np.where(units > 2, units, 0)
+    n = max(counts.sum(), 1)
     variance = np.maximum(part.variance, 0.0) * units
-    third = (counts * part.third * units**2).sum(1)
-    by_chance = GAUSSIAN_SKEWNESS * (counts * variance**3).sum(1)  # the square of the sum of normal ones' cubes
-    pooled = (counts * variance).sum(1) / max(counts.sum(), 1)
-    size = counts.sum() ** 2 * pooled**3
-    skewness_square = np.maximum(ratio(third**2 - by_chance, size), 0.0)
+    pooled = (counts * variance).sum(1) / n
+    third = (counts * part.third * units**2).sum(1) / n
+    skewness = ratio(third, pooled**1.5)
+    of_pooled = ratio(variance, pooled[:, None])
+    by_chance = GAUSSIAN_SKEWNESS * (counts * of_pooled**3).sum(1) / n**2  # the square of that of normal units
+    skewness_square = np.maximum(skewness**2 - by_chance, 0.0)
     excess_kurtosis = 1.5 * skewness_square[:, None]
     more = excess_kurtosis * df / (2 * units)
     return np.asarray(df / (1 + more))

@@ -265,3 +265,16 @@ def test_the_population_of_small_groups_of_skewed_items_is_held():
         (row,) = compare(scores, engine="exact").group_results["population of groups"]
         held.append(row["low"] <= np.exp(0.5) <= row["high"])
     assert sum(held) >= 9
+
+
+@pytest.mark.parametrize("size", [1e60, 1e-60])
+def test_groups_of_huge_and_tiny_skewed_scores_are_those_of_others(size):
+    """The third moment of variances overflowed: an error of NumPy."""
+    values = np.random.default_rng(0).lognormal(size=(2, 120))
+    groups = Partition(np.arange(120) % 12, tuple(f"{group:02d}" for group in range(12)))
+    ends = []
+    for scale in (1.0, size):
+        found = compare(make(scale * values, "ab", groups=groups, higher_is_better=False), engine="exact")
+        (row,) = found.group_results["population of groups"]
+        ends.append([row["low"] / scale, row["high"] / scale])
+    assert_allclose(ends[1], ends[0], rtol=1e-6)
