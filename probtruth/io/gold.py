@@ -22,9 +22,7 @@ from probtruth.types.arguments import ExpertLabels
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
 EXPERT, PROBABILITY = "annotator", "probability"
 # Other names of that column, without blanks and the like; of any other name nothing is thought.
-OTHER_NAMES = (
-    "prob probs probabilities inclusionprob inclusionprobability samplingprob samplingprobability"
-).split()
+OTHER_NAMES = frozenset({"prob", "probs", "probabilities", "inclusionprob", "inclusionprobability", "samplingprob"})
 LABEL = "label"
 
 

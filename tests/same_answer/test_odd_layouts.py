@@ -44,7 +44,7 @@ def test_weights_of_groups_that_unconnected_models_lack() -> None:
     assert pt.compare(scores, groups=groups, engine="exact").warnings
 
 
-@pytest.mark.parametrize("name", ["prob", "Inclusion_Probability", "sampling prob"])
+@pytest.mark.parametrize("name", ["prob", "Inclusion_Probability", "sampling-prob"])
 def test_inclusion_probabilities_under_another_name(name: str) -> None:
     """The column was ignored without a word, and the answers were taken for a uniform sample."""
     gold = pd.DataFrame({"item": ITEMS[:12], "label": ["n", "y"] * 6, name: np.linspace(0.2, 0.8, 12)})
