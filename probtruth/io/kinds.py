@@ -12,7 +12,7 @@ from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, 
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names
+from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names, usual_column
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -25,6 +25,7 @@ from probtruth.io.tables.columns import (
     labels_of,
     numbers_in,
     of_numbers,
+    of_scores,
     of_truth_values,
     saying,
 )
@@ -324,14 +325,14 @@ def _models_in_rows(table: Table, how: ScoreReading, models: MaybeStrings) -> Ma
     names = frame.get_column(named[0])
     if names.is_duplicated().any() or is_numeric(names):
         return None
-    numeric = of_numbers(frame, others)
+    numeric = of_scores(frame, others)
     return named[0] if numeric and set(numeric).isdisjoint(models or ()) else None
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
-    numeric = of_numbers(frame, others)
+    numeric = of_scores(frame, others)
     # beside scores, truth values are facts about a model
     numeric = [name for name in numeric if not of_truth_values(frame, name)] or numeric
     numeric = [name for name in numeric if FACT.search(name) is None]
@@ -376,7 +377,7 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
     others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]
-    models = of_numbers(frame, others)
+    models = of_scores(frame, others)
     named: list[str] = []
     option = "--format wide"
     if len(models) < len(others) and not any("," in name for name in models):  # other columns stand between
@@ -403,6 +404,13 @@ def neither(table: Table, how: LabelReading) -> InputError:
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column for "
         "each annotator is the wide form (format='wide'; --format wide)."
     )
+    usual = {role: usual_column(role, frame.columns) for role in ("item", "annotator", "label")}
+    if absent == names and None not in usual.values():
+        said = {role: str(name) for role, name in usual.items()}
+        if not frame.select([said["item"], said["annotator"]]).is_duplicated().any():
+            in_python = ", ".join(f"{role}={name!r}" for role, name in said.items())
+            typed = " ".join(f"--{role} {shlex.quote(name)}" for role, name in said.items())
+            hint = f"Perhaps {in_python} (command line: {typed})."
     if absent == names[1:2]:
         hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"
     nested = [column.name for column in frame if column.dtype.is_nested()]

@@ -26,6 +26,7 @@ from probtruth.types import Annotations, LabelsBehind, Predictions, Scores
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
 from probtruth.types.index import positions
+from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     import polars
@@ -48,7 +49,7 @@ class LabelsResult(Result):
         rows = []
         for label, result in {**self.by_label, ALL: self}.items():
             rows += [{"label": label, **dict(pair)} for pair in result.comparison.pairs]
-        return frames.from_rows(rows)
+        return frames.from_rows(rows or [{"label": "", **dict(Pair("", ""))}]).head(len(rows))
 
     @property
     def warnings(self) -> Texts:
