@@ -138,8 +138,20 @@ def _is_pandas(value: object) -> bool:
     return type(value).__module__.startswith("pandas")
 
 
+def has_fields(table: Any) -> bool:
+    """Whether it is an array of NumPy whose columns have names."""
+    return bool(getattr(getattr(table, "dtype", None), "names", None))
+
+
+def is_one_value(value: object) -> bool:
+    """Whether it is one value of a row rather than a column."""
+    return isinstance(value, str | bytes) or getattr(value, "ndim", None) == 0 or not hasattr(value, "__iter__")
+
+
 def as_one(table: Any) -> Any:
-    """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
+    """A dict of pandas columns as the frame that they make, a structured array as a dict; anything else unchanged."""
+    if has_fields(table):
+        return {name: table[name] for name in table.dtype.names}
     if not isinstance(table, Mapping) or not table:
         return table
     columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]

@@ -148,6 +148,12 @@ CALLS = {
         lambda: pt.read_scores(saved_json("records"), higher_is_better=True),
         lambda read: read.models == ("a", "b"),
     ),
+    "a column that is no annotator": Call(
+        lambda: pt.read_annotations(CODES.with_row_index("row"), format="wide"),
+        "annotators=['ann', 'bob', 'cy']",
+        lambda: pt.read_annotations(CODES.with_row_index("row"), format="wide", annotators=["ann", "bob", "cy"]),
+        lambda read: read.index.annotators == ("ann", "bob", "cy"),
+    ),
     "an array of logits": Call(
         lambda: pt.evaluate([0, 1], {"m": [[2.0, -1.0], [-3.0, 1.0]]}),
         "pt.Predictions.from_logits(models)",
@@ -426,6 +432,12 @@ CALLS = {
         "labels=[...] in the order",
         lambda: pt.evaluate([0, 1], OF_TWO, labels=["cat", "dog"], engine="exact"),
         lambda result: result.scores.values[0].tolist() == [-np.log(0.7), -np.log(0.8)],
+    ),
+    "a label that is called otherwise": Call(
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxicity"]),
+        "in all tables: labels=[...]",
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic"], engine="exact"),
+        lambda result: list(result.by_label) == ["toxic"],
     ),
     "several labels": Call(
         lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS),

@@ -229,3 +229,47 @@ def test_one_model_has_no_pairs(tmp_path: Path, run: Any) -> None:
         assert "one model only ('a')" in run(f"{command} {files}").text
     with pytest.raises(pt.InputError, match="by a rule, with its interval"):
         pt.compare_metric({"a": model}, votes, "f1", label="y")
+
+
+def test_a_structured_array_is_a_table() -> None:
+    """Its rows were taken for labels such as ('i0', 'p', 'y'), or refused."""
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()
+    models = {model: frame.to_records(index=False) for model, frame in MODELS.items()}
+    assert pt.evaluate(VOTES.to_records(index=False), models, engine="exact").to_dict() == wanted
+    made = pt.read_scores(SCORES.to_records(index=False), higher_is_better=True)
+    assert np.array_equal(made.values, pt.read_scores(SCORES, higher_is_better=True).values)
+
+
+def test_columns_that_can_be_read_once() -> None:
+    """Of gold, a generator or the values of a dict were taken for the label of an item 'label'."""
+    gold = {"item": ITEMS[:12], "label": ["n", "y"] * 6}
+    wanted = pt.evaluate(VOTES, MODELS, gold=gold, engine="exact").to_dict()
+    for column in (iter, lambda values: dict(enumerate(values)).values()):
+        once = {name: column(values) for name, values in gold.items()}
+        assert pt.evaluate(VOTES, MODELS, gold=once, engine="exact").to_dict() == wanted
+
+
+@pytest.mark.parametrize("codes", [False, True])
+def test_what_is_no_annotator_in_a_wide_table(codes: bool) -> None:
+    """Row numbers and texts became annotators whose every answer is another label."""
+    wide = VOTES.pivot(index="item", columns="annotator", values="label").reset_index()
+    if codes:
+        wide = wide.replace({"n": 0, "y": 1})
+    wanted = pt.read_annotations(wide, format="wide").counts()
+    more = {"Unnamed: 0": range(24), "index": range(24)[::-1], "text": [f"text {row}" for row in range(24)]}
+    for name, values in more.items():
+        with pytest.raises(pt.InputError, match=rf"column '{name}'.*annotators=\['p', 'q', 'r'\]"):
+            pt.read_annotations(wide.assign(**{name: values}), format="wide")
+        named = pt.read_annotations(wide.assign(**{name: values}), format="wide", annotators=["p", "q", "r"])
+        assert np.array_equal(named.counts(), wanted)
+    of_each = wide[["item"]].assign(p=np.arange(24) / 7, q=np.arange(24) / 5)  # no answer stands twice
+    assert pt.read_annotations(of_each, format="wide").n_annotators == 2
+    fine = wide[["item"]].assign(p=range(24), q=[row // 2 for row in range(24)], r=[f"s{row}" for row in range(24)])
+    with pytest.raises(pt.InputError, match="no two cells are alike"):
+        pt.read_annotations(fine, format="wide")
+
+
+def test_a_label_without_a_column() -> None:
+    """The message named `label=`, which evaluate_labels does not have."""
+    with pytest.raises(pt.InputError, match=r"labels=\[\.\.\.\] \(command line: --label\)\. Did you mean 'label'"):
+        pt.evaluate_labels(VOTES, MODELS, ["labels"])
