@@ -3,6 +3,7 @@
 Tables of numbers by item and label, with the names that arrays, dataframes and xarray give them.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from probtruth.frames import (
     as_one,
     as_polars,
     flat,
+    has_fields,
     is_records,
     missing,
     name_text,
@@ -28,6 +30,9 @@ from probtruth.frames import (
 )
 from probtruth.kernels.arrays import on_device
 from probtruth.kernels.shapes import RowFloats
+
+# What a reader takes for a number, but no program: with a percent sign, thousands apart, a decimal comma.
+MARKED = r"\s*[+-]?(\d+(,\d{3})*(\.\d*)?\s*%|\d{1,3}(,\d{3})+(\.\d*)?|\d*,\d+)\s*"
 
 if TYPE_CHECKING:
     import polars
@@ -44,12 +49,9 @@ def numbers(
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        raise InputError(
-            "a blank cell" if series[row] is None else quote(series[row]),
-            "a number",
-            hint if series[row] is not None else "Fill it in or remove the row.",
-            source.at(row, column),
-        )
+        cell = series[row]
+        advice = "Fill it in or remove the row." if cell is None else as_plain_number(cell) or hint
+        raise InputError("a blank cell" if cell is None else quote(cell), "a number", advice, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
         text = series.cast(polars.String).str.strip_chars()
@@ -63,6 +65,18 @@ def numbers(
                 source.at(row, column),
             )
     return values.to_numpy()
+
+
+def as_plain_number(cell: str) -> str:
+    """How to write what is a number to a reader: 63.7%, 1,637.0, 0,5; empty for anything else."""
+    text = cell.strip()
+    if re.fullmatch(MARKED, text) is None:
+        return ""
+    if text.endswith("%"):
+        return f"Write the whole column without the percent sign ({text.rstrip(' %')})."
+    if re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d*)?", text):
+        return f"Write the whole column without commas between thousands ({text.replace(',', '')})."
+    return f"Write the whole column with decimal points ({text.replace(',', '.')})."
 
 
 def numeric(column: "polars.Series") -> "polars.Series":
@@ -181,7 +195,7 @@ def is_series(table: object) -> bool:
 
 def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
-    if isinstance(table, Mapping) or is_records(table):
+    if isinstance(table, Mapping) or is_records(table) or has_fields(table):
         return True
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 

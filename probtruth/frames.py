@@ -1,10 +1,13 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +39,15 @@ TIMES_ALIKE = (
 )
 
 
+# Names, in lower case and without blanks and underscores, that columns often have.
+USUAL = {
+    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit)(id)?",
+    "annotator": "(annotator|worker|rater|judge|coder|labell?er)(id)?",
+    "label": r"label|answer([.].*)?|response|annotation|judge?ment",
+    "model": "model(name|id)?|system",
+}
+
+
 def name_text(value: object) -> str:
     """A name as text: text stays as written, a number is named by its value (1.0 is 1), a time as in a column."""
     if isinstance(value, str):
@@ -48,6 +60,10 @@ def name_text(value: object) -> str:
         number = float(str(value)) if isinstance(value, np.floating) else value  # as many digits as its type has
         whole = number.is_integer() and abs(number) < LONG
         return str(int(number)) if whole else repr(number)
+    if isinstance(value, Fraction):
+        return name_text(float(value))  # as in a column
+    if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
+        return name_text(float(value))
     written = str(value)
     if isinstance(value, (datetime, np.datetime64)):
         for pattern, alike in TIMES_ALIKE:
@@ -122,8 +138,20 @@ def _is_pandas(value: object) -> bool:
     return type(value).__module__.startswith("pandas")
 
 
+def has_fields(table: Any) -> bool:
+    """Whether it is an array of NumPy whose columns have names."""
+    return bool(getattr(getattr(table, "dtype", None), "names", None))
+
+
+def is_one_value(value: object) -> bool:
+    """Whether it is one value of a row rather than a column."""
+    return isinstance(value, str | bytes) or getattr(value, "ndim", None) == 0 or not hasattr(value, "__iter__")
+
+
 def as_one(table: Any) -> Any:
-    """A dict of pandas columns as the frame that they make, whose index aligns them; anything else unchanged."""
+    """A dict of pandas columns as the frame that they make, a structured array as a dict; anything else unchanged."""
+    if has_fields(table):
+        return {name: table[name] for name in table.dtype.names}
     if not isinstance(table, Mapping) or not table:
         return table
     columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]
@@ -255,12 +283,25 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
         if column is not None and column not in columns:
             parts_of(column)  # which is text
             advice = hint or f"Name it with {option}=... (command line: --{option})."
+            advice = f"{advice} {check.did_you_mean(column, columns)}"
+            usual = None if hint is not None or "Did you mean" in advice else usual_column(option, columns)
+            if usual is not None:
+                advice = f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
             raise InputError(
                 f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
                 f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
-                f"{advice} {check.did_you_mean(column, columns)}",
+                advice,
                 where,
             )
+
+
+def usual_column(role: str, columns: Strings) -> MaybeText:
+    """The only column whose name is usual for a role (WorkerId, question_id, Answer.label), for a hint."""
+    pattern = USUAL.get(role)
+    if pattern is None:
+        return None
+    fits = [name for name in columns if re.fullmatch(pattern, re.sub("[ _-]", "", name.lower()))]
+    return fits[0] if len(fits) == 1 else None
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":

@@ -91,13 +91,13 @@ def conclude(result: Any, out: MaybeText, show: MaybeText, item: str, console: C
         if listed is None:
             raise InputError("--show with a result that lists no items", "scores of items by a rule", "Leave it out.")
         texts, images = read_content(show, listed["item"].to_list(), item)
+    compared = result.comparison
+    found = None if gate is None else gate.judged(compared.pairs, result.scores.models, compared.rope)
     if out is not None:
         from probtruth.report.write import write_report
 
         with console.progress("writing the report"):
             write_report(result, out, command=console.command, texts=texts, images=images)
-    compared = result.comparison
-    found = None if gate is None else gate.judged(compared.pairs, result.scores.models, compared.rope)
     if not console.json:
         from probtruth.report import terminal
 

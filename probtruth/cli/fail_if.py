@@ -78,6 +78,8 @@ class Gate:
 
     def judged(self, pairs: "Sequence[Pair]", models: Strings, rope: MaybeNumber) -> dict[str, Any]:
         """What is found, in words too, and the exit status; the baseline is the first model unless one is named."""
+        if not pairs:
+            raise InputError(f"--fail-if with one model ({models[0]!r})", "another to compare with", "Leave it out.")
         base = models[0] if self.baseline is None else one_of(self.baseline, tuple(models), "--baseline")
         rows = [pair.seen_from(pair.b if pair.a == base else pair.a) for pair in pairs if base in pair.models]
         against = f"against {base!r}"

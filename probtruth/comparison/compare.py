@@ -120,6 +120,7 @@ def _by_set(
     for models in of_models:
         scored = ~np.isnan(scores.values[models])
         part = scores.part(models, np.flatnonzero(scored.any(0)))
+        _need_groups(part, scores, weights)
         estimate = of_scores(part, design(part, None, None, weights), options, annotations)
         comparison = _concluded(estimate, options)
         names.append(check.shortlist(part.models, 3))
@@ -159,6 +160,20 @@ def _by_set(
     )
 
 
+def _need_groups(part: Scores, whole: Scores, weights: object) -> None:
+    """Raises where models that are compared by themselves have no item of a group that has a weight."""
+    if weights is None or part.groups is None or whole.groups is None:
+        return
+    absent = [name for name in whole.groups.names if name not in part.groups.names]
+    if absent:
+        raise InputError(
+            f"weights of groups, and no item of group {check.shortlist(absent, 3)} with a score of model "
+            f"{check.shortlist(part.models, 3)}, which share no items with the others",
+            "items of every group that has a weight",
+            "Leave the weights out, or compare models that share items by themselves.",
+        )
+
+
 def _refuse(extras: Mapping[str, object], what: str, hint: str) -> None:
     for name, value in extras.items():
         if value is not None:
@@ -171,7 +186,8 @@ def need_two(models: Sequence[str]) -> None:
         raise InputError(
             f"one model only ({check.shortlist(models)})",
             "at least two models to compare",
-            "Add another model's scores; evaluate (command line: run) gives one model's score with its interval.",
+            "Add another model's scores; evaluate (command line: run) gives one model's score by a rule, with its "
+            "interval.",
         )
 
 

@@ -1,5 +1,6 @@
 """Experts' answers on a few items, and the probabilities with which these were chosen."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
 EXPERT, PROBABILITY = "annotator", "probability"
+# Other names of that column, without blanks and the like; of any other name nothing is thought.
+OTHER_NAMES = frozenset({"prob", "probs", "probabilities", "inclusionprob", "inclusionprobability", "samplingprob"})
 LABEL = "label"
 
 
@@ -49,14 +52,28 @@ def gold_table(
     for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):
         if name is not None and name != plain and name in frame.columns:
             frame = frame.drop(plain, strict=False).rename({name: plain})
+    if probability is None:
+        _refuse_other_names(frame, source)
     if opened_table.single and LABEL not in frame.columns:
         frame = frame.rename({frame.columns[-1]: LABEL})
     return frame, source
 
 
+def _refuse_other_names(table: DataFrame, source: Source) -> None:
+    """Raises for a column that may be the probabilities' under another name: without them an answer would differ."""
+    others = [name for name in table.columns if re.sub("[ _.-]", "", name.lower()) in OTHER_NAMES]
+    if others and PROBABILITY not in table.columns:
+        raise InputError(
+            f"the column {quote(others[0])}, which may say with which probability an item was chosen",
+            f"that in a column {PROBABILITY!r}, or in none",
+            "Rename it 'probability' (command line: --gold FILE:COLUMN), or drop it if it says something else.",
+            source.name,
+        )
+
+
 def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: MaybeText = None) -> ExpertAnswers:
     """The answers of a mapping or a Series {item: label}, or of a table with the columns `item` and `label`."""
-    if isinstance(gold, Mapping) and not any(map(np.ndim, gold.values())):
+    if isinstance(gold, Mapping) and all(map(frames.is_one_value, gold.values())):
         gold = frames.as_polars({"item": [*map(name_text, gold)], LABEL: [*gold.values()]})
         item = None
     table, source = gold_table(gold, probability, item)

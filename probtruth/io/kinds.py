@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars
 from polars import DataFrame, Series
 
 from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names
+from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names, usual_column
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -25,12 +26,14 @@ from probtruth.io.tables.columns import (
     labels_of,
     numbers_in,
     of_numbers,
+    of_scores,
     of_truth_values,
     saying,
 )
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, votes_in
 
+FEWEST_ANSWERS = 10  # of which no two are alike, for a column to hold something else than answers
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -177,7 +180,38 @@ def _wide(table: Table, how: LabelReading) -> Wide:
     if unnamed and not any(column.is_unique().all() for column in table.whole[0]):  # else one may name the items
         item = None
     need_columns(table.columns, {"item": item}, table.name)
-    return Wide(item, listed(how.annotator) or tuple(name for name in saying(table.head[0]) if name != item))
+    said = listed(how.annotator)
+    return Wide(item, said or _annotators(table, item))
+
+
+def _annotators(table: Table, item: MaybeText) -> Texts:
+    """The columns but that of the items; one that says something else of them (a text, a row number) is refused."""
+    frame, source = table.sample
+    names = tuple(name for name in saying(frame) if name != item)
+    answers = {name: _answers(frame, name) for name in names}
+    for name, column in answers.items():
+        others = [answers[other] for other in names if other != name]
+        if len(column) < FEWEST_ANSWERS or not column.is_unique().all() or all(one.is_unique().all() for one in others):
+            continue
+        numbers = column.cast(polars.Int64, strict=False).sort()
+        in_a_row = len(column) == frame.height and bool((numbers.diff().drop_nulls() == 1).all())
+        if (not numbers.has_nulls() and in_a_row) or not column.is_in(polars.concat(others).implode()).any():
+            rest = [other for other in names if other != name]
+            raise InputError(
+                f"the column {quote(name)}, in which no two cells are alike, beside columns of answers",
+                "columns of annotators only",
+                f"Name them: annotators={rest!r} (command line: --annotator {shlex.quote(','.join(rest))}).",
+                source.name,
+            )
+    return names
+
+
+def _answers(frame: DataFrame, name: str) -> Series:
+    """The cells of a column that say something, as text; none of a nested one, which is refused where it is read."""
+    column = cells(frame, name)
+    if column.dtype.is_nested():
+        return Series([], dtype=polars.String)
+    return column.filter(~blank(column)).cast(polars.String)
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
@@ -324,14 +358,14 @@ def _models_in_rows(table: Table, how: ScoreReading, models: MaybeStrings) -> Ma
     names = frame.get_column(named[0])
     if names.is_duplicated().any() or is_numeric(names):
         return None
-    numeric = of_numbers(frame, others)
+    numeric = of_scores(frame, others)
     return named[0] if numeric and set(numeric).isdisjoint(models or ()) else None
 
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
     others = [name for name in frame.columns if name != rows and name.strip()]
-    numeric = of_numbers(frame, others)
+    numeric = of_scores(frame, others)
     # beside scores, truth values are facts about a model
     numeric = [name for name in numeric if not of_truth_values(frame, name)] or numeric
     numeric = [name for name in numeric if FACT.search(name) is None]
@@ -376,7 +410,7 @@ def _refuse_wide(table: Table, how: ScoreReading) -> None:
     if item not in frame.columns or {model, score} & set(frame.columns):
         return
     others = [name for name in frame.columns if name not in (item, how.group, how.cluster)]
-    models = of_numbers(frame, others)
+    models = of_scores(frame, others)
     named: list[str] = []
     option = "--format wide"
     if len(models) < len(others) and not any("," in name for name in models):  # other columns stand between
@@ -403,6 +437,15 @@ def neither(table: Table, how: LabelReading) -> InputError:
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column for "
         "each annotator is the wide form (format='wide'; --format wide)."
     )
+    close = did_you_mean((absent or names)[0], frame.columns)
+    usual = {role: usual_column(role, frame.columns) for role in ("item", "annotator", "label")}
+    if absent == names and None not in usual.values():
+        said = {role: str(name) for role, name in usual.items()}
+        if not frame.select([said["item"], said["annotator"]]).is_duplicated().any():
+            in_python = ", ".join(f"{role}={name!r}" for role, name in said.items())
+            typed = " ".join(f"--{role} {shlex.quote(name)}" for role, name in said.items())
+            hint = f"Perhaps {in_python} (command line: {typed})."
+            close = ""
     if absent == names[1:2]:
         hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"
     nested = [column.name for column in frame if column.dtype.is_nested()]
@@ -413,6 +456,6 @@ def neither(table: Table, how: LabelReading) -> InputError:
         f"the columns {shortlist(frame.columns, 12)}",
         f"the long form (columns {shortlist(names)}) or the counts form ({names[0]!r} and, for each label, a column of "
         "non-negative integers)",
-        f"{hint} {did_you_mean((absent or names)[0], frame.columns)}",
+        f"{hint} {close}".rstrip(),
         source.name,
     )

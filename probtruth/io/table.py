@@ -26,6 +26,8 @@ from probtruth.kernels.host import free_memory
 
 OWN = "probtruth: "  # How a column begins that probtruth writes beside those of a table
 ENOUGH = 10_000  # Rows by which columns are told
+CELLS = 1 << 22  # but no more than so many cells
+FEWEST = 100  # and no fewer rows than these
 SHARE = 0.5  # of the memory that is free, what a reader's tables take unless it is said
 COPIES = 3  # of the numbers of tables that are in memory at once while they are read and worked on
 
@@ -67,7 +69,7 @@ class Table(ABC):
     def sample(self) -> Part:
         """The rows by which it is told what the columns are."""
         frame, source = self.head
-        return frame.head(ENOUGH), source
+        return frame.head(_enough(frame.width)), source
 
     @property
     def columns(self) -> list[str]:
@@ -83,7 +85,10 @@ class Table(ABC):
     @cached_property
     def whole(self) -> Part:
         """All rows as one frame."""
-        parts = [*self.rows()]
+        return self.together([*self.rows()])
+
+    def together(self, parts: Sequence[Part]) -> Part:
+        """Some of its parts as one frame."""
         first, source = parts[0]
         if len(parts) == 1:
             return first, source
@@ -172,7 +177,14 @@ class FileTable(Table):
     @cached_property
     def head(self) -> Part:
         of_others = [name for name in self.columns if not name.startswith(OWN)] if self.binaries else None
-        return next(iter(self.rows(of_others)))
+        parts: list[Part] = []
+        n_rows = 0
+        for frame, source in self.rows(of_others):
+            parts.append((frame, source))
+            n_rows += frame.height
+            if n_rows >= _enough(frame.width):
+                break
+        return self.together(parts)
 
     @cached_property
     def columns(self) -> list[str]:  # type: ignore[override]
@@ -214,6 +226,11 @@ class FileTable(Table):
 
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
+
+
+def _enough(n_columns: int) -> int:
+    """The rows by which it is told what so many columns are, however many of them are in memory at once."""
+    return max(FEWEST, min(ENOUGH, CELLS // max(n_columns, 1)))
 
 
 def _column(name: str, parts: Sequence[Series]) -> Series:

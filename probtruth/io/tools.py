@@ -1,5 +1,6 @@
 """The tool that wrote a file or the files of a folder, by the keys of the first object in it."""
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -21,6 +22,7 @@ NAMES = {
     "samples_*.json": "lm-eval",
     "*__*.jsonl": "lm-eval",
 }  # Names of files in a folder that say which tool wrote them, whatever their first object has
+LINES = re.compile(rb"\}\s*\n\s*\{")  # Between two objects, one a line
 MOST_LOOKED_AT = 20  # How many files of each kind in a folder are looked at
 # The keys by which a JSON object of each tool is known.
 SIGNS = """
@@ -55,6 +57,14 @@ def tool_of(path: StrPath) -> MaybeText:
     if suffix not in JSON:
         return None
     value = first_object(where)
+    if isinstance(value, Mapping) and isinstance(value.get("spec"), Mapping):
+        raise InputError(
+            "a log of OpenAI Evals",
+            f"a table, or what {', '.join(TOOLS)} write",
+            "Write a table with a row for each of its events that has a score: sample_id as item, and correct or the "
+            "metric as score; then give a table for each model.",
+            shown(path),
+        )
     tool = _of_value(value)
     if tool is not None or suffix != ".json":
         return tool
@@ -67,11 +77,13 @@ def tool_of(path: StrPath) -> MaybeText:
         )
     if value is None:
         parsed(read_bytes(where), shown(path))  # says what is wrong with it
-    if not isinstance(value, Mapping) or not read_bytes(where).removeprefix(BOM).lstrip().startswith(b"["):
+    data = read_bytes(where).removeprefix(BOM).lstrip()
+    if not isinstance(value, Mapping) or not (data.startswith(b"[") or LINES.search(data)):
         raise InputError(
             "JSON of no tool that is known",
             f"what {', '.join(TOOLS)} write",
-            "A table goes into CSV, JSONL (.jsonl), a list of objects (.json) or Parquet.",
+            "A table goes into CSV, JSONL (.jsonl), a list of objects (.json; in pandas, "
+            "pandas.DataFrame.to_json(path, orient='records')) or Parquet.",
             shown(path),
         )
     return None

@@ -92,7 +92,7 @@ def reference_of(
 ) -> Annotations | Truth:
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     of_items = [*reference.values()] if isinstance(reference, Mapping) else []
-    one_each = len(of_items) > 0 and all(value is None or np.isscalar(value) for value in of_items)
+    one_each = len(of_items) > 0 and all(map(frames.is_one_value, of_items))
     is_table = not one_each and (isinstance(reference, Table | str | Path) or is_frame(reference))
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:

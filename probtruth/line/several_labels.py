@@ -26,11 +26,13 @@ from probtruth.types import Annotations, LabelsBehind, Predictions, Scores
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Engine, Estimand, Frame, Groups, MethodName, RuleName, StrPath
 from probtruth.types.index import positions
+from probtruth.types.pairs import Pair
 
 if TYPE_CHECKING:
     import polars
 
 ALL = "mean of all labels"  # What stands for the label where all count
+CALLED = "Call the labels as their columns are called, in all tables: labels=[...] (command line: --label)."
 ITEM = "item"  # The column of items of what is read of one label
 NO, YES = (("0", "0.0", "no", "false"), ("1", "1.0", "yes", "true"))  # How cells say that a label applies or not
 
@@ -48,7 +50,7 @@ class LabelsResult(Result):
         rows = []
         for label, result in {**self.by_label, ALL: self}.items():
             rows += [{"label": label, **dict(pair)} for pair in result.comparison.pairs]
-        return frames.from_rows(rows)
+        return frames.from_rows(rows or [{"label": "", **dict(Pair("", ""))}]).head(len(rows))
 
     @property
     def warnings(self) -> Texts:
@@ -163,7 +165,7 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
     binary = {}
     for label in labels:
-        frames.need_columns(table.columns, {"label": label}, table.name)
+        frames.need_columns(table.columns, {"label": label}, table.name, CALLED)
         made = annotations_in(table, replace(how, label=label), beside)
         odd = [name for name in made.index.labels if name.lower() not in YES + NO]
         if odd:
@@ -200,7 +202,7 @@ def _read_models(
         frame, source = made.whole
         own, _ = item_column(made, item if item in frame.columns else None, known)
         for label in binary:
-            frames.need_columns(frame.columns, {"label": label}, source.name)
+            frames.need_columns(frame.columns, {"label": label}, source.name, CALLED)
             columns = frames.as_polars({ITEM: frame.get_column(own), NO_YES[1]: frame.get_column(label)})
             called = replace(source, columns={ITEM: own, NO_YES[1]: label})
             of_label[label][model] = FrameTable(columns, made.name, source=called, stored=made.stored)

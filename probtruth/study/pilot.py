@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from probtruth import check
-from probtruth.comparison.compare import compare, conclude, need_spread
+from probtruth.comparison.compare import compare, conclude, need_spread, need_two
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
 from probtruth.comparison.estimation.design import pair_rows_of
@@ -110,6 +110,8 @@ class Pilot:
 
 def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
     """The names of the models to compare: those that the caller names, else the only two, by name."""
+    if a is None or b is None:
+        need_two(models)
     if a is None and b is None and len(models) == 2:
         first, second = sorted(models)
         return first, second

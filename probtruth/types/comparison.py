@@ -177,7 +177,8 @@ class Comparison(Reported):
         any observed; `unseen_difference` is the difference, and `unseen_p_a_better` P(a better), at that rate. Null
         where nothing is known of other outcomes.
         """
-        return frames.from_rows([dict(row) for row in self.pairs])
+        rows = [dict(row) for row in self.pairs]
+        return frames.from_rows(rows or [dict(Pair("", ""))]).head(len(rows))
 
     def ranking(self) -> "polars.DataFrame":
         """One row for each model, best mean score first.

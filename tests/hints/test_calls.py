@@ -71,6 +71,7 @@ PROBS = {"m": [[0.4, 0.6], [0.3, 0.7]], "n": [[0.5, 0.5], [0.2, 0.8]]}
 CODES = pl.DataFrame({"item": ITEMS, "ann": [0, 1] * 12, "bob": [0, 1] * 12, "cy": [1, 0] * 12})
 GRID = np.array([[1, 0, 2], [1, 1, 0], [0, 0, 1], [2, 2, 2]])
 OF_TWO = {"m": {"cat": [0.7, 0.2], "dog": [0.3, 0.8]}, "n": {"cat": [0.5, 0.5], "dog": [0.5, 0.5]}}
+OF_YES_AND_NO = pt.Annotations.from_long(votes()).index
 EVENT = {"m": {"item": ["x", "y"], "yes": [2.0, -1.0]}}
 
 PREDICTED = pt.Predictions.from_probs(PROBS)
@@ -90,6 +91,11 @@ def written_with_index(index: bool) -> str:
     table = pd.DataFrame({"item": ITEMS, "no": 0.5, "yes": 0.5})
     table[::-1].to_csv("exported.csv", index=index)
     return "exported.csv"
+
+
+def saved_json(orient: Any) -> str:
+    pd.DataFrame(long_scores()).to_json("saved.json", orient=orient)
+    return "saved.json"
 
 
 CALLS = {
@@ -116,6 +122,37 @@ CALLS = {
         "kind='logits'",
         lambda: pt.read_predictions(EVENT, pt.Annotations.from_long(votes()).index, kind="logits"),
         lambda read: bool(np.asarray(read.probs)[0, 0, 1] > 0.8),
+    ),
+    "the percentage of an event": Call(
+        lambda: pt.read_predictions({"m": {"item": ["x", "y"], "yes": [80.0, 20.0]}}, OF_YES_AND_NO),
+        "kind='percent'",
+        lambda: pt.read_predictions({"m": {"item": ["x", "y"], "yes": [80.0, 20.0]}}, OF_YES_AND_NO, kind="percent"),
+        lambda read: bool(np.allclose(np.asarray(read.probs)[0, :, 1], [0.8, 0.2])),
+    ),
+    "the probability of being chosen": Call(
+        lambda: pt.evaluate(
+            "labels.csv", models(), gold={"item": ITEMS[:12], "label": ["no", "yes"] * 6, "prob": [0.5] * 12}
+        ),
+        "Rename it 'probability' (command line: --gold FILE:COLUMN)",
+        lambda: pt.evaluate(
+            "labels.csv",
+            models(),
+            gold={"item": ITEMS[:12], "label": ["no", "yes"] * 6, "probability": [0.5] * 12},
+            engine="exact",
+        ),
+        lambda result: result.truth.estimand == "class",
+    ),
+    "JSON that is no list of objects": Call(
+        lambda: pt.read_scores(saved_json("columns")),
+        "pandas.DataFrame.to_json(path, orient='records')",
+        lambda: pt.read_scores(saved_json("records"), higher_is_better=True),
+        lambda read: read.models == ("a", "b"),
+    ),
+    "a column that is no annotator": Call(
+        lambda: pt.read_annotations(CODES.with_row_index("row"), format="wide"),
+        "annotators=['ann', 'bob', 'cy']",
+        lambda: pt.read_annotations(CODES.with_row_index("row"), format="wide", annotators=["ann", "bob", "cy"]),
+        lambda read: read.index.annotators == ("ann", "bob", "cy"),
     ),
     "an array of logits": Call(
         lambda: pt.evaluate([0, 1], {"m": [[2.0, -1.0], [-3.0, 1.0]]}),
@@ -395,6 +432,12 @@ CALLS = {
         "labels=[...] in the order",
         lambda: pt.evaluate([0, 1], OF_TWO, labels=["cat", "dog"], engine="exact"),
         lambda result: result.scores.values[0].tolist() == [-np.log(0.7), -np.log(0.8)],
+    ),
+    "a label that is called otherwise": Call(
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxicity"]),
+        "in all tables: labels=[...]",
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic"], engine="exact"),
+        lambda result: list(result.by_label) == ["toxic"],
     ),
     "several labels": Call(
         lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS),

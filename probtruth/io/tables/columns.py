@@ -17,7 +17,7 @@ from probtruth.frame_numbers import as_matrix, float_columns
 from probtruth.frames import as_series, by_value, flat, need_columns
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import OWN, Part, Table
-from probtruth.io.tables.wide import REPEATED, all_named, in_probs, items_of
+from probtruth.io.tables.wide import LIKE, REPEATED, all_named, in_probs, items_of
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
 from probtruth.types.index import event_of
@@ -351,11 +351,17 @@ def under_labels(frame: DataFrame, source: Source, chosen: ByLabel, kind: str = 
             bad = ~((values >= 0) & (values <= top))
             if bad.any():
                 row = int(bad.argmax())
+                hint = "Check that cell"
+                if kind != "percent":
+                    like, formula = ("logits", "1 / (1 + exp(-x))") if (values < 0).any() else ("percent", "x / 100")
+                    hint = (
+                        f"Convert {LIKE[like]} ({formula}) or, where one label of an item is judged, read the models "
+                        f"by themselves: read_predictions(..., kind={like!r}) (command line: --kind {like})"
+                    )
                 raise InputError(
                     f"{values[row]}",
                     f"a probability from 0 to {top:g}",
-                    "Convert percentages and logits (p = 1 / (1 + exp(-logit))), or read the models by themselves: "
-                    "read_predictions(..., kind='logits') (command line: --kind logits). Nothing is clipped.",
+                    f"{hint}. Nothing is clipped.",
                     source.at(row, column),
                 )
             other = top - values
@@ -384,6 +390,19 @@ def _text(frame: DataFrame, name: str) -> Series:
 def of_numbers(frame: DataFrame, names: Strings) -> list[str]:
     """The columns, of these, that hold numbers."""
     return [name for name in names if is_numeric(frames.cells(frame, name))]
+
+
+def of_scores(frame: DataFrame, names: Strings) -> list[str]:
+    """As `of_numbers`, with the columns of what only a reader takes for numbers (63.7%), which are refused later."""
+    found = []
+    for name in names:
+        cells = frames.cells(frame, name)
+        scores = is_numeric(cells)
+        if not scores and cells.dtype == String:
+            scores = is_numeric(cells.str.replace(f"^{frame_numbers.MARKED}$", "0"))
+        if scores:
+            found.append(name)
+    return found
 
 
 def is_numeric(column: Series) -> bool:

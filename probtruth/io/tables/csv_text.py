@@ -12,7 +12,7 @@ from typing import Any
 import polars
 from polars import DataFrame, Series, String
 
-from probtruth.check import Source, shortlist, unique
+from probtruth.check import Source, quote, shortlist, unique
 from probtruth.errors import InputError
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
@@ -20,6 +20,7 @@ SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 COMMA_NUMBER = r"^\s*[+-]?([0-9]+(,[0-9]*)?|,[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 QUOTED = rb'(?<![^,;|\t\r\n])"(?:[^"]++|"")*+"'  # A cell in quotation marks; others are of the text (5" pipe)
 ROW = rb'(?:[^"\r\n]++|' + QUOTED + rb'|")++'  # A row that is not blank, with the line ends in its quoted cells
+TEXT, COMMAS = "text", "numbers with decimal commas"  # What a column of a file separated by semicolons holds
 CELLS = 1 << 16  # and at least so many rows are text of Python at once, which takes many times a column's memory
 FEWEST_ROWS = 100
 csv.field_size_limit(2**31 - 1)  # Python's own limit is 128 KiB
@@ -53,8 +54,9 @@ def parse(pieces: Iterable[bytes], usual: str, name: str, whole: bool) -> Iterat
         every = [*made]
         frame = polars.concat([frame for frame, _ in every])
         made = iter([(frame, sum((numbers for _, numbers in every), array("q")))])
+    state: dict[str, str] = {}
     for frame, numbers in made:
-        yield _decimal_points(frame, replace(source, lines=numbers), separator)
+        yield _decimal_points(frame, replace(source, lines=numbers), separator, state)
 
 
 def _frames(reader: Any, name: str) -> Iterator[tuple[DataFrame, Lines]]:
@@ -108,14 +110,32 @@ def _frame(header: list[str], rows: list[list[str]]) -> DataFrame:
     return DataFrame({name: Series([cell or None for cell in cells], dtype=String) for name, cells in columns})
 
 
-def _decimal_points(frame: DataFrame, source: Source, separator: str) -> tuple[DataFrame, Source]:
-    """Numbers with decimal commas, which only a file separated by semicolons has, with points."""
+def _decimal_points(
+    frame: DataFrame, source: Source, separator: str, of_parts: dict[str, str]
+) -> tuple[DataFrame, Source]:
+    """Numbers with decimal commas, which only a file separated by semicolons has, with points.
+
+    `of_parts` says what each column was in the parts before this one: the whole column decides.
+    """
     if separator != ";":
         return frame, source
     made, found = [], []
     for name in frame.columns:
         column = frame.get_column(name).alias("cells")  # because polars would read its name as a pattern
-        if column.str.contains(",", literal=True).any() and column.str.contains(COMMA_NUMBER).all():
+        before = of_parts.get(name)
+        numbers = column.str.contains(COMMA_NUMBER)
+        if before == TEXT or not numbers.all():
+            if before == COMMAS:
+                row = int((~numbers).fill_null(False).arg_max() or 0)
+                raise InputError(
+                    f"{quote(column[row])} below numbers with decimal commas",
+                    "numbers to the end, or text from the beginning",
+                    "Write the numbers with points, or give more memory (memory=; command line: --memory).",
+                    source.at(row, name),
+                )
+            of_parts[name] = TEXT
+        elif before == COMMAS or column.str.contains(",", literal=True).any():
+            of_parts[name] = COMMAS
             found.append(name)
             column = column.str.replace(",", ".", literal=True)
         made.append(column.alias(name))

@@ -26,7 +26,7 @@ MAGIC = {
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
 TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARIES = (".parquet", ".arrow", ".ipc", ".feather")
-JSON = ".json"  # A list of objects, which is read whole
+JSON = ".json"  # A list of objects, or one a line, which is read whole
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 CHUNK = 1 << 24  # bytes of a text that become a piece
 
@@ -123,7 +123,8 @@ def parts_of_text(file: Path, whole: bool) -> Iterator[tuple[DataFrame, Source]]
         return
     for piece, before in pieces:
         if piece.strip() or not before:
-            yield json_lines.parse(piece, name, suffix == JSON, before)
+            listed = suffix == JSON and piece.lstrip().startswith(b"[")
+            yield json_lines.parse(piece, name, listed, before)
 
 
 def _pieces(file: Path, name: str, whole: bool) -> Iterator[tuple[bytes, int]]:

@@ -1,0 +1,275 @@
+"""Layouts that are odd but plausible: the same answer as of the plain one, or a refusal that says what to do."""
+
+import json
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import probtruth as pt
+
+RNG = np.random.default_rng(11)
+ITEMS = [f"i{number}" for number in range(24)]
+VOTES = pd.DataFrame(
+    {"item": np.repeat(ITEMS, 3), "annotator": ["p", "q", "r"] * 24, "label": RNG.choice(["n", "y"], 72)}
+)
+
+
+def predicted(items: Any = ITEMS) -> pd.DataFrame:
+    event = RNG.uniform(0.1, 0.9, len(items))
+    return pd.DataFrame({"item": items, "n": 1 - event, "y": event})
+
+
+MODELS = {"a": predicted(), "b": predicted()}
+SCORES = pd.DataFrame({"item": ITEMS * 2, "model": ["a"] * 24 + ["b"] * 24, "score": RNG.random(48).round(3)})
+
+
+def written(path: Path, frame: pd.DataFrame, **how: Any) -> str:
+    frame.to_csv(path, index=False, **how)
+    return str(path)
+
+
+def test_weights_of_groups_that_unconnected_models_lack() -> None:
+    """'group g1, expected one of g0' was said of a group that is there; equal weights counted fewer groups."""
+    apart = SCORES[(SCORES.model == "a") == SCORES["item"].isin(ITEMS[:12])]
+    groups = {item: "g0" if item in ITEMS[:12] else "g1" for item in ITEMS}
+    scores = pt.read_scores(apart, higher_is_better=True)
+    for weights in ({"g0": 0.3, "g1": 0.7}, "equal"):
+        with pytest.raises(pt.InputError, match="no item of group 'g1' with a score of model 'a'"):
+            pt.compare(scores, groups=groups, weights=weights)  # pyright: ignore[reportArgumentType]
+    assert pt.compare(scores, groups=groups, engine="exact").warnings
+
+
+@pytest.mark.parametrize("name", ["prob", "Inclusion_Probability", "sampling-prob"])
+def test_inclusion_probabilities_under_another_name(name: str) -> None:
+    """The column was ignored without a word, and the answers were taken for a uniform sample."""
+    gold = pd.DataFrame({"item": ITEMS[:12], "label": ["n", "y"] * 6, name: np.linspace(0.2, 0.8, 12)})
+    with pytest.raises(pt.InputError, match=r"Rename it 'probability' \(command line: --gold FILE:"):
+        pt.evaluate(VOTES, MODELS, gold=gold, engine="exact")
+    assert pt.evaluate(VOTES, MODELS, gold=gold.rename(columns={name: "probability"}), engine="exact").warnings
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [Fraction(number, 7) for number in range(24)],
+        [Decimal(number) / 4 for number in range(24)],
+        [Decimal(f"{number}.50") for number in range(24)],
+    ],
+)
+def test_fractions_and_decimals_as_names(names: list[Any]) -> None:
+    """In a dict Fraction(1, 2) was '1/2', in a column '0.5'; as a group Decimal('2.50') was not Decimal('2.5')."""
+    hard = dict(zip(names, ["n", "y"] * 12, strict=True))
+    models = {model: frame.assign(item=names) for model, frame in MODELS.items()}
+    wanted = pt.evaluate(dict(zip(ITEMS, ["n", "y"] * 12, strict=True)), MODELS, engine="exact")
+    groups = {name: names[number % 2] for number, name in enumerate(names)}
+    weights: Any = {names[0]: 0.5, names[1]: 0.5}
+    made = pt.evaluate(hard, models, groups=groups, weights=weights, engine="exact")
+    assert made.scores.values.mean(1) == pytest.approx(wanted.scores.values.mean(1), abs=1e-12)
+    in_frame = pt.compare(made.scores, groups=pd.Series(groups), weights=weights, engine="exact")
+    assert in_frame.by_group().rows() == made.comparison.by_group().rows()
+
+
+def test_percentages_of_several_labels() -> None:
+    """The advice was an option of the command line that this function does not have."""
+    votes = VOTES.assign(toxic=(VOTES.label == "y").astype(int))
+    models = {model: frame.assign(toxic=100 * frame.y) for model, frame in MODELS.items()}
+    with pytest.raises(pt.InputError, match=r"Convert percentages \(x / 100\) or, where one label"):
+        pt.evaluate_labels(votes, models, ["toxic"])
+
+
+def test_a_log_of_openai_evals(tmp_path: Path) -> None:
+    """'Give every line the same keys' was the advice."""
+    rows = [{"spec": {"completion_fns": ["gpt-4"]}}, {"sample_id": "t.1", "type": "match", "data": {"correct": True}}]
+    path = tmp_path / "evals.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    for read in (pt.compare, pt.read_annotations, pt.read_scores, lambda path: pt.compare({"a": path, "b": path})):
+        with pytest.raises(pt.InputError, match=r"a log of OpenAI Evals.*sample_id as item"):
+            read(path)
+
+
+TURKED = pd.DataFrame(
+    {
+        "HITId": VOTES["item"],
+        "HITTypeId": "t",
+        "WorkerId": VOTES["annotator"],
+        "AssignmentStatus": "Submitted",
+        "Input.text": "some text",
+        "Answer.is it good?": VOTES["label"],
+    }
+)
+
+
+def test_batches_of_mechanical_turk(tmp_path: Path, run: Any) -> None:
+    """The message proposes the call that reads them."""
+    columns = {"item": "HITId", "annotator": "WorkerId", "label": "Answer.is it good?"}
+    said = ", ".join(f"{role}={name!r}" for role, name in columns.items())
+    path = written(tmp_path / "batch.csv", TURKED)
+    with pytest.raises(pt.InputError) as refused:
+        pt.read_annotations(path)
+    assert f"Perhaps {said}" in str(refused.value)
+    wanted = pt.read_annotations(VOTES)
+    assert pt.read_annotations(path, **columns).counts().tolist() == wanted.counts().tolist()
+    assert "--item HITId --annotator WorkerId --label 'Answer.is it good?'" in run(f"check {path}").text
+    for unsure in (TURKED.assign(**{"Answer.why": "so"}), TURKED.drop(columns="WorkerId"), pd.concat([TURKED, TURKED])):
+        with pytest.raises(pt.InputError, match="Name the columns with item="):
+            pt.read_annotations(unsure)
+
+
+def test_single_judgements_of_mt_bench(tmp_path: Path, run: Any) -> None:
+    """Each message names the next option, to the one that reads them."""
+    judged = SCORES.rename(columns={"item": "question_id"}).assign(judge="gpt-4")
+    turns = pd.concat([judged.assign(turn=1), judged.assign(turn=2, score=judged.score / 2)])
+    path = tmp_path / "single.jsonl"
+    turns.to_json(path, orient="records", lines=True)
+    line = f"compare {path} --higher-is-better"
+    assert "Perhaps item='question_id' (command line: --item question_id)" in run(line).text
+    assert "replicate=..." in run(f"{line} --item question_id").text
+    found = run(f"{line} --item question_id --replicate turn --json").json["models"]
+    assert {row["model"]: row["score"] for row in found} == pytest.approx(
+        dict(0.75 * SCORES.groupby("model").score.mean()), abs=1e-9
+    )
+
+
+MARKED = {
+    "63.7%": "without the percent sign \\(63.7\\)",
+    "1,637.0": "thousands \\(1637.0\\)",
+    "0,5": "points \\(0.5\\)",
+}
+
+
+@pytest.mark.parametrize("cell", MARKED)
+def test_numbers_for_readers(cell: str, tmp_path: Path, run: Any) -> None:
+    """'Check that cell; --missing leaves out what says that there is no score'; a board without these columns."""
+    long = SCORES.assign(accuracy=cell).drop(columns="score")
+    wide = long.pivot(index="item", columns="model", values="accuracy").reset_index()
+    board = long.pivot(index="model", columns="item", values="accuracy").reset_index().assign(x=0.5, y=0.25)
+    each = {model: part.drop(columns="model") for model, part in long.groupby("model")}
+    ways: dict[str, Any] = {
+        "long": lambda: pt.read_scores(long, score="accuracy"),
+        "wide": lambda: pt.read_scores(wide, models=["a", "b"], score="accuracy"),
+        "board": lambda: pt.read_scores(board, score="accuracy"),
+        "each": lambda: pt.read_scores(each, score="accuracy"),
+        "probs": lambda: pt.read_predictions({"a": MODELS["a"].assign(n=cell, y=cell)}),
+        "event": lambda: pt.evaluate(VOTES, {"a": MODELS["a"][["item"]].assign(y=cell)}),
+        "long file": lambda: pt.read_scores(written(tmp_path / "l.csv", long), score="accuracy"),
+        "board file": lambda: pt.compare(pt.read_scores(written(tmp_path / "b.csv", board), score="accuracy")),
+    }
+    for way, read in ways.items():
+        with pytest.raises(pt.InputError, match=MARKED[cell]):
+            print(way, read())
+    text = run(f"compare {written(tmp_path / 'w.csv', wide)}").text
+    assert "--format wide" in text
+    assert MARKED[cell].replace("\\", "") in run(f"compare {tmp_path / 'w.csv'} --format wide --higher-is-better").text
+
+
+ORIENTS = ("split", "index", "columns", "values", "table")
+
+
+def test_json_of_pandas(tmp_path: Path) -> None:
+    """Objects one a line were refused under the extension .json; the message says which orient is a table."""
+    wanted = pt.read_scores(SCORES, higher_is_better=True)
+    for more in ({}, {"lines": True}):
+        for suffix in ("json", "jsonl") if more else ("json",):
+            path = tmp_path / f"t{len(more)}.{suffix}"
+            SCORES.to_json(path, orient="records", **more)
+            made = pt.read_scores(path, higher_is_better=True)
+            assert np.array_equal(made.values, wanted.values)
+    for orient in ORIENTS:
+        path = tmp_path / f"{orient}.json"
+        SCORES.to_json(path, orient=orient)  # pyright: ignore[reportArgumentType, reportCallIssue]
+        with pytest.raises(pt.InputError, match=r"to_json\(path, orient='records'\)"):
+            pt.read_scores(path, higher_is_better=True)
+
+
+def test_text_below_decimal_commas_under_memory(tmp_path: Path) -> None:
+    """Names became those of numbers in the first part of a file only: whole items were lost."""
+    n = 70_000
+    lines = [f"{row // 2},5;{'ab'[row % 2]};0,{row % 9}" for row in range(n - 2)]
+    path = tmp_path / "late.csv"
+    path.write_text("\n".join(["item;model;score", *lines, "last;a;0,1", "last;b;0,2"]))
+    assert pt.read_scores(path, higher_is_better=True).items[0] == "0,5"
+    with pytest.raises(pt.InputError, match=r"line 70000, column 'item': got 'last' below numbers with decimal"):
+        pt.read_scores(path, higher_is_better=True, memory=1000)
+
+
+def test_many_columns_are_told_by_the_same_rows_under_memory(tmp_path: Path) -> None:
+    """A table of more than 650 columns was told by 100 rows where memory is short, else by 10,000."""
+    names = [f"l{number}" for number in range(700)]
+    rows = pd.DataFrame(np.full((150, 700), 1 / 700), columns=names).assign(item=[f"i{row}" for row in range(150)])
+    rows["length"] = [0] * 120 + [9] * 30  # which is a label with the probability 0 by the first rows
+    path = written(tmp_path / "m.csv", rows)
+    labels = dict(zip(rows["item"], names[:150], strict=True))
+    plain, on_disk = (
+        pt.evaluate(labels, {"m": path}, labels=names, memory=memory, engine="exact") for memory in (None, 1000)
+    )
+    assert np.array_equal(plain.scores.values, on_disk.scores.values)
+
+
+def test_one_model_has_no_pairs(tmp_path: Path, run: Any) -> None:
+    """pairwise.csv was a blank line; `--fail-if inconclusive` passed; two models were to be named where one is."""
+    votes = written(tmp_path / "votes.csv", VOTES)
+    model = written(tmp_path / "a.csv", MODELS["a"])
+    files = f"--annotations {votes} --predictions a={model}"
+    assert run(f"run {files} --out {tmp_path / 'out'}").status == 0
+    pairs = pd.read_csv(tmp_path / "out" / "pairwise.csv")
+    assert len(pairs) == 0
+    both = pt.evaluate(VOTES, MODELS, engine="exact").comparison.pairwise()
+    assert [*pairs.columns] == both.columns
+    for condition in ("inconclusive", "p_worse>0.9"):
+        found = run(f"run {files} --fail-if {condition} --out {tmp_path / condition}")
+        assert found.status == 2
+        assert "--fail-if with one model ('a')" in found.text
+        assert not (tmp_path / condition).exists()
+    for command in ("plan", "validate"):
+        assert "one model only ('a')" in run(f"{command} {files}").text
+    with pytest.raises(pt.InputError, match="by a rule, with its interval"):
+        pt.compare_metric({"a": model}, votes, "f1", label="y")
+
+
+def test_a_structured_array_is_a_table() -> None:
+    """Its rows were taken for labels such as ('i0', 'p', 'y'), or refused."""
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()
+    models = {model: frame.to_records(index=False) for model, frame in MODELS.items()}
+    assert pt.evaluate(VOTES.to_records(index=False), models, engine="exact").to_dict() == wanted
+    made = pt.read_scores(SCORES.to_records(index=False), higher_is_better=True)
+    assert np.array_equal(made.values, pt.read_scores(SCORES, higher_is_better=True).values)
+
+
+def test_columns_that_can_be_read_once() -> None:
+    """Of gold, a generator or the values of a dict were taken for the label of an item 'label'."""
+    gold = {"item": ITEMS[:12], "label": ["n", "y"] * 6}
+    wanted = pt.evaluate(VOTES, MODELS, gold=gold, engine="exact").to_dict()
+    for column in (iter, lambda values: dict(enumerate(values)).values()):
+        once = {name: column(values) for name, values in gold.items()}
+        assert pt.evaluate(VOTES, MODELS, gold=once, engine="exact").to_dict() == wanted
+
+
+@pytest.mark.parametrize("codes", [False, True])
+def test_what_is_no_annotator_in_a_wide_table(codes: bool) -> None:
+    """Row numbers and texts became annotators whose every answer is another label."""
+    wide = VOTES.pivot(index="item", columns="annotator", values="label").reset_index()
+    if codes:
+        wide = wide.replace({"n": 0, "y": 1})
+    wanted = pt.read_annotations(wide, format="wide").counts()
+    more = {"Unnamed: 0": range(24), "index": range(24)[::-1], "text": [f"text {row}" for row in range(24)]}
+    for name, values in more.items():
+        with pytest.raises(pt.InputError, match=rf"column '{name}'.*annotators=\['p', 'q', 'r'\]"):
+            pt.read_annotations(wide.assign(**{name: values}), format="wide")
+        named = pt.read_annotations(wide.assign(**{name: values}), format="wide", annotators=["p", "q", "r"])
+        assert np.array_equal(named.counts(), wanted)
+    of_each = wide[["item"]].assign(p=np.arange(24) / 7, q=np.arange(24) / 5)  # no answer stands twice
+    assert pt.read_annotations(of_each, format="wide").n_annotators == 2
+    fine = wide[["item"]].assign(p=range(24), q=[row // 2 for row in range(24)], r=[f"s{row}" for row in range(24)])
+    with pytest.raises(pt.InputError, match="no two cells are alike"):
+        pt.read_annotations(fine, format="wide")
+
+
+def test_a_label_without_a_column() -> None:
+    """The message named `label=`, which evaluate_labels does not have."""
+    with pytest.raises(pt.InputError, match=r"labels=\[\.\.\.\] \(command line: --label\)\. Did you mean 'label'"):
+        pt.evaluate_labels(VOTES, MODELS, ["labels"])
