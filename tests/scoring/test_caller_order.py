@@ -9,7 +9,7 @@ from probtruth.errors import InputError
 GENERATOR = np.random.default_rng(0)
 N = 12
 ITEMS = [f"img-{number}" for number in range(N)]  # sorted: img-0, img-1, img-10, img-11, img-2, ...
-LABELS = ["positive", "neutral", "negative"]
+LABELS = ["positive", "negative", "neutral"]  # sorted: not the inverse of their own order
 PROBS = GENERATOR.dirichlet(np.ones(3), N)
 VOTES = GENERATOR.multinomial(20, PROBS)
 TWO = {"a": PROBS, "b": np.full((N, 3), 1 / 3)}
