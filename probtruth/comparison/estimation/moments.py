@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from probtruth import check
 from probtruth.comparison.boards.columns import Columns
 from probtruth.comparison.estimation.design import (
     Design,
@@ -265,6 +266,10 @@ class Moments:
         in_both = (one.n > 0) & (two.n > 0)
         if (one.cell_group != two.cell_group)[in_both].any():
             raise InputError("a cluster in different groups", "clusters inside groups", "Name clusters apart.")
+        if self.clustered and one.annotators is not None and in_both.any():
+            problem = f"cluster {check.quote(one.cells[int(in_both.argmax())])} in two parts, with annotators"
+            hint = "Sum up all items of a cluster in one part, or compare the scores as a whole."
+            raise InputError(problem, "each cluster in one part", hint)
         entropy = None
         if self.known.entropy is not None and other.known.entropy is not None:
             weights = [self.n.sum(), other.n.sum()]

@@ -13,7 +13,7 @@ from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part
-from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, squares_apart
+from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, in_cells, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
 from probtruth.kernels.host import ROUNDING
@@ -183,7 +183,7 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
             "Give Scores.from_frame(..., replicate=COLUMN), or leave replicates out.",
         )
     losses = scores.sign * repeated.values[models]
-    noise = np.zeros(losses.shape)
+    noise = np.zeros((len(losses), 2, losses.shape[1]))
     totals = []
     spreads: list[Spread] = []
     n_units = []
@@ -199,7 +199,7 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
         spreads += of_units.spreads
         n_units.append(sums.n_units)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
-        noise[at, cells] = sums.noise(plan.weights, item, of_cells, plan)
+        noise[at][:, cells] = sums.noise(plan.weights, item, of_cells, plan)[0]
     if named and most_items < 2 and repeated.what != "annotator":
         raise InputError(
             "replicates='crossed' with replicates of which each has one item",
@@ -207,5 +207,8 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
             "Name the same replicate alike on every item, or leave replicates out.",
         )
     rounding = ROUNDING * np.abs(losses).max(initial=0.0, where=~np.isnan(losses))
-    chance = np.maximum(squares_apart(noise), rounding**2)
+    of_kinds = noise.reshape(2 * len(losses), -1)
+    if plan.unit is not None:
+        _, of_kinds = in_cells(plan.unit[repeated.item] * len(repeated.names) + repeated.replicate, of_kinds)
+    chance = np.maximum(squares_apart(of_kinds.reshape(len(losses), -1)), rounding**2)
     return Shared(repeated.what, UnitTotals(np.concatenate(totals), chance, spreads), min(n_units), named)

@@ -6,18 +6,23 @@ units add to the variance of the mean what they have in common over items, beyon
 
     size * max(0, sum_u (sum_i r_iu)^2 - sum_iu r_iu^2)
 
-`size` makes that unbiased. With W_u = sum_i w_i/m_i and V_u = sum_i w_i/m_i (1 - 1/m_i) it is the ratio of
-sum_u W_u^2 to sum_u V_u^2 + sum_{u,v} A_uv^2, each less the part of single cells. A_uv, what u and v share, is taken
-for V_u V_v over the other units' V: exact for two units, and where all see the same. A unit without votes has no weight
-in any of these sums, so that the first vote of a new unit moves them by one vote's worth.
+`size` makes that unbiased. With W_u = sum_i w_i/m_i, V_u = sum_i w_i/m_i (1 - 1/m_i) and, what u and v share,
+A_uv = sum_i w_i/m_i^2, it is the ratio of sum_u W_u^2 to sum_u V_u^2 + sum_{u,v} A_uv^2, each less the part of single
+cells. A unit without votes has no weight in any of these sums, so that the first vote of a new unit moves them by one
+vote's worth.
+
+A cell is what one unit says of one item, or of one cluster: what a unit has in common over the items of a cluster is in
+the variance between clusters (Cameron, Gelbach and Miller 2011).
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from scipy.sparse import csr_array
 
 from probtruth.comparison.estimation.design import Design, spread_out, square_of, totals
 from probtruth.comparison.estimation.design import effective as effective_number
@@ -131,11 +136,16 @@ class UnitTotals:
 # The axes of what adds up; the kinds of items are those of several units and those of one
 AXES = {
     "weight": ("unit", "kind", "group"),
-    "contrast": ("unit", "kind", "group"),
+    "contrast": ("unit", "group"),
     "total": ("model", "unit", "kind", "group"),
-    "inverse": ("kind", "group"),
-    "chance": ("kind", "group"),
     "square": ("model", "model", "kind", "group"),
+    "chance": ("group",),
+    "alone": ("unit", "group"),
+    "crossed": ("model", "group"),
+    "inverse": ("group",),
+    "sized": ("unit", "group"),
+    "sizes": ("group",),
+    "clusters": ("group",),
 }
 
 
@@ -143,37 +153,81 @@ AXES = {
 class UnitSums:
     """Sums over the items of several units of each group, and over those of one, which add up over parts of the items.
 
-    The sums are of r = (x - mean)/m over the cells of the former, and of x itself over those of the latter.
+    The sums are of r = (x - mean)/m over the cells of the former, and of x itself over those of the latter. A cell has
+    the items that its unit has of one cluster, which must not be in two parts; without clusters, of one item.
     """
 
     names: tuple[str, ...]
     weight: Float[np.ndarray, "unit kind group"]  # of 1/m
-    contrast: Float[np.ndarray, "unit kind group"]  # of (1 - 1/m)/m
+    contrast: Float[np.ndarray, "unit group"]  # of (1 - 1/m)/m over items of several units
+    beside: csr_array  # of 1/m^2 over the items of two units: a row for each unit, a column for each unit and group
     total: Float[np.ndarray, "model unit kind group"]
-    inverse: KindGroup  # of 1/m
-    chance: KindGroup  # of (1 - 1/m)/m^2 over the cells
-    # of differences of two models; of a model itself on the diagonal
+    # squares of cells' sums of differences of two models; of a model itself on the diagonal
     square: Float[np.ndarray, "model model kind group"]
+    chance: GroupFloats  # of the squares of what units of bias 1 give cells
+    alone: Float[np.ndarray, "unit group"]  # of the squares of cells' weights, over items of one unit
+    crossed: Float[np.ndarray, "model group"]  # of cells' weights times their sums, over items of one unit
+    inverse: GroupFloats  # of the squares of the weights of cells of both kinds
+    sized: Float[np.ndarray, "unit group"]  # of 1/m times the size of the item's cluster
+    sizes: GroupFloats  # of the squares of the sizes of clusters
+    clusters: GroupFloats  # their number
 
     @classmethod
     @np.errstate(invalid="ignore")  # of infinite losses, whose models are left out
     def of(cls, names: Sequence[str], item: CellInts, unit: CellInts, losses: ModelCell, plan: Design) -> "UnitSums":
-        """From cells by item, no two of one item and one unit, and every model's loss of each."""
+        """From votes by item, no two of one item and one unit, and every model's loss of each."""
         n_units = len(names)
         n_models = len(losses)
+        n_groups = plan.n_groups
         share, kind, parts = _parts(item, losses)
-        stratum = kind * plan.n_groups + plan.of_item()[item]
-        n_strata = 2 * plan.n_groups
-        contrast = share * (1 - share)
-        summed = totals(np.stack([share, contrast, *parts]), unit * n_strata + stratum, n_units * n_strata)
-        of_units = summed.reshape(-1, n_units, 2, plan.n_groups)
-        of_strata = totals(np.stack([share**2, contrast * share]), stratum, n_strata).reshape(2, 2, plan.n_groups)
-        by_stratum = np.zeros((n_models, n_models, n_strata))
+        group = plan.of_item()[item]
+        cluster = item if plan.unit is None else plan.unit[item]
+        items = np.flatnonzero(np.diff(item, prepend=-1))  # the first vote of each
+        n_in = np.bincount(cluster[items])
+        used = np.flatnonzero(n_in)
+        group_of = np.zeros(len(n_in), np.int64)
+        group_of[cluster] = group
+        stratum = kind * n_groups + group
+        n_strata = 2 * n_groups
+        votes = np.stack([share, share * (1 - share), share * n_in[cluster], *parts])
+        of_units = totals(votes, unit * n_strata + stratum, n_units * n_strata).reshape(-1, n_units, 2, n_groups)
+        seen = csr_array((share, (item, unit)), (plan.n_items, n_units))
+        of_groups = csr_array((share, (item, unit * n_groups + group)), (plan.n_items, n_units * n_groups))
+        first = np.arange(len(item))
+        cells = votes
+        weights = share[None]
+        at = group
+        if plan.unit is not None:
+            of_cluster = cluster * n_units + unit
+            first, weights = in_cells(of_cluster, weights)
+            at = group[first]
+            first, cells = in_cells(2 * of_cluster + kind, votes)
+        inverse = np.bincount(at, weights[0] ** 2, n_groups)
+        weight, contrast, _ = cells[:3]
+        of_models = cells[3:]
+        stratum = stratum[first]
+        square = np.zeros((n_models, n_models, n_strata))
         for at in np.unique(stratum):
-            by_stratum[..., at] = squares_apart(parts[:, stratum == at])
-        inverse, chance = of_strata
-        square = by_stratum.reshape(n_models, n_models, 2, plan.n_groups)
-        return cls(tuple(names), of_units[0], of_units[1], of_units[2:], inverse, chance, square)
+            square[..., at] = squares_apart(of_models[:, stratum == at])
+        biased = _biased(contrast, cluster[first])
+        of_one = np.flatnonzero(kind[first])
+        one = first[of_one]
+        alone = np.bincount(unit[one] * n_groups + group[one], weight[of_one] ** 2, n_units * n_groups)
+        return cls(
+            names=tuple(names),
+            weight=of_units[0],
+            contrast=of_units[1, :, 0],
+            beside=seen.T @ of_groups,
+            total=of_units[3:],
+            square=square.reshape(n_models, n_models, 2, n_groups),
+            chance=np.bincount(group[first], biased, n_groups),
+            alone=alone.reshape(n_units, n_groups),
+            crossed=totals(weight[of_one] * of_models[:, of_one], group[one], n_groups),
+            inverse=inverse,
+            sized=of_units[2].sum(1),
+            sizes=np.bincount(group_of[used], n_in[used] ** 2.0, n_groups),
+            clusters=np.bincount(group_of[used], minlength=n_groups).astype(np.float64),
+        )
 
     @property
     def n_units(self) -> int:
@@ -181,17 +235,26 @@ class UnitSums:
 
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, of the same units."""
-        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in AXES})
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in (*AXES, "beside")})
 
     def of_models(self, models: FiniteInts) -> "UnitSums":
         """The same of some models."""
-        return replace(self, total=self.total[models], square=self.square[np.ix_(models, models)])
+        square = self.square[np.ix_(models, models)]
+        return replace(self, total=self.total[models], square=square, crossed=self.crossed[models])
 
     def among(self, names: tuple[str, ...], places: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> "UnitSums":
         """The same where units and groups are some of more."""
-        return UnitSums(
-            names, **{name: spread_out(getattr(self, name), axes, places, sizes) for name, axes in AXES.items()}
-        )
+        arrays: dict[str, Any] = {}
+        for name, axes in AXES.items():
+            arrays[name] = spread_out(getattr(self, name), axes, places, sizes)
+        entries = self.beside.tocoo()
+        unit, group = np.divmod(entries.col, self.weight.shape[2])
+        n_units = len(names)
+        n_groups = sizes["group"]
+        place = places["unit"]
+        at = place[entries.row], place[unit] * n_groups + places["group"][group]
+        beside = csr_array((entries.data, at), (n_units, n_units * n_groups))
+        return UnitSums(names=names, beside=beside, **arrays)
 
     def spread(self, weights: GroupFloats) -> Spread:
         """How far the units tell how others like them differ."""
@@ -200,31 +263,36 @@ class UnitSums:
         scale = ratio(weights, n_items)
         square_scale = scale**2
         # each unit's contrast with the others of its items; on items of one unit, with the others' items
-        share = ratio(self.weight, in_strata)
-        contrasts = self.contrast.copy()
-        contrasts[:, 1] += self.weight[:, 1] * (1 - share[:, 1])
-        noise = self.chance.copy()
-        noise[1] += contrasts[:, 1].sum(0)
+        n_of_one = in_strata[1]
+        of_one = self.weight[:, 1]
+        share = ratio(of_one, n_of_one)
+        contrasts = self.contrast + of_one * (1 - share)
+        of_bias = 1 - 2 * share + (share**2).sum(0)
+        noise = np.stack([self.chance, (self.alone * of_bias).sum(0)])
         # squares about a mean, those of the items of one unit, count for this as chance moves the totals
         factor = np.ones_like(noise)
-        factor[1] = noise[1] / np.maximum(in_strata[1] - 1, 1)
+        of_totals = n_of_one - (of_one * share).sum(0)
+        factor[1] = ratio(of_totals, n_of_one - ratio(self.alone.sum(0), n_of_one))
         of_group = self.weight.sum(1)
         weight = of_group @ scale
-        contrast = contrasts.sum(1) @ scale
+        contrast = contrasts @ scale
         total_square = float((weight**2).sum())
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         of_chance = float((factor * noise @ square_scale).sum())
-        signal = _signal(contrast) - of_chance
+        square = float((contrast**2).sum())
+        moved = square + self._shared(scale)
+        signal = moved - of_chance
         size = 0.0
         df = 1.0
         counted = 0.0
         if signal > RESOLVED * total_square:
-            df = max(float(effective_number(contrast**2)) - 1.0, 1.0)
-            # of the variance between items the units have what they do not share within a group
-            mean = ratio((of_group**2).sum(0), n_items)
-            even = float(square_scale @ mean)
-            inverse = float((self.inverse @ square_scale).sum())
-            size = max(total_square - inverse + even, 0.0) / signal
+            df = max(float(effective_number(contrast**2)) * square / moved, 1.0)
+            # of the variance between clusters the units have what they do not share within a group
+            mean = ratio(of_group, n_items)
+            even = 2 * (self.sized * mean).sum(0) - self.sizes * (mean**2).sum(0)
+            between = ratio(self.clusters, self.clusters - 1) * (self.inverse - even)
+            size = max(total_square - float(square_scale @ between), 0.0) / signal
+            inverse = float(square_scale @ self.inverse)
             # noise in the estimate averages out over units
             of_noise = float((noise @ square_scale).sum())
             resolved = signal / (signal + of_noise / math.sqrt(df))
@@ -240,30 +308,59 @@ class UnitSums:
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
         spread = self.spread(weights)
-        mean = self._means()
-        residual = self.total - self.weight * mean[:, None]
+        mean = self._means()  # of items of one unit; residuals on items of several are about the items' own means
+        residual = self.total.sum(2) - self.weight[:, 1] * mean[:, None]
         # axes: model, other model, kind, group; a model itself on the diagonal
-        apart = mean[:, None] - mean
-        n_models = len(mean)
-        diagonal = np.arange(n_models)
-        apart[diagonal, diagonal] = mean
-        of_means = self.weight.sum(0) * apart**2
-        about_mean = np.maximum(self.square - of_means, 0.0)
-        chance = (about_mean * spread.of_chance).sum((2, 3))
-        return UnitTotals(residual.sum(2) @ spread.scale, chance, [spread] * n_models)
+        apart = _differences(mean)
+        crossed = _differences(self.crossed)
+        about_mean = self.square.copy()
+        about_mean[:, :, 1] += apart * (apart * self.alone.sum(0) - 2 * crossed)
+        chance = (np.maximum(about_mean, 0.0) * spread.of_chance).sum((2, 3))
+        return UnitTotals(residual @ spread.scale, chance, [spread] * len(mean))
 
-    def noise(self, weights: GroupFloats, item: CellInts, losses: ModelCell, plan: Design) -> ModelCell:
-        """What chance gives as each of these cells varies: the squares add up to that of `units`."""
+    def noise(
+        self, weights: GroupFloats, item: CellInts, losses: ModelCell, plan: Design
+    ) -> Float[np.ndarray, "model kind cell"]:
+        """What chance gives as each of these votes varies: the squares of its cells add up to that of `units`."""
         _, kind, parts = _parts(item, losses)
         group = plan.of_item()[item]
-        weight = np.sqrt(self.spread(weights).of_chance)
-        return np.asarray(weight[kind, group] * (parts - self._means()[:, kind, group]))
+        weight = np.sqrt(self.spread(weights).of_chance)[kind, group]
+        of_mean = np.where(kind, self._means()[:, group], 0.0)
+        found = np.zeros((len(parts), 2, len(item)))
+        found[:, kind, np.arange(len(item))] = weight * (parts - of_mean)
+        return found
 
-    def _means(self) -> Float[np.ndarray, "model kind group"]:
-        """Of the items of one unit; residuals on items of several are about the items' own means."""
-        mean = self.total.sum(1) / np.maximum(self.weight.sum(0), 1)
-        mean[:, 0] = 0.0
-        return np.asarray(mean)
+    def _shared(self, scale: GroupFloats) -> float:
+        """The sum of the squares of what two units share: how far the bias of one moves the totals of the other."""
+        n_units = len(self.names)
+        n_groups = self.weight.shape[2]
+        entries = self.beside.tocoo()
+        unit, group = np.divmod(entries.col, n_groups)
+        several = csr_array((entries.data * scale[group], (entries.row, unit)), (n_units, n_units))
+        of_one = self.weight[:, 1]  # of whose items all units share what their mean has of each
+        each = ratio(scale, of_one.sum(0))
+        itself = several.diagonal() + of_one**2 @ each
+        of_both = float(each @ (of_one * (several @ of_one)).sum(0))
+        of_ones = float(each @ np.square(of_one.T @ of_one) @ each)
+        return float((several.data**2).sum()) + 2 * of_both + of_ones - float((itself**2).sum())
+
+    def _means(self) -> Float[np.ndarray, "model group"]:
+        """Of the items of one unit."""
+        return np.asarray(ratio(self.total[:, :, 1].sum(1), self.weight[:, 1].sum(0)))
+
+
+def _differences(rows: Float[np.ndarray, "model group"]) -> Float[np.ndarray, "model model group"]:
+    """Of every two models, and of a model itself on the diagonal."""
+    found = rows[:, None] - rows
+    itself = np.arange(len(rows))
+    found[itself, itself] = rows
+    return found
+
+
+def in_cells(code: CellInts, votes: Float[np.ndarray, "row cell"]) -> tuple[CellInts, Float[np.ndarray, "row sum"]]:
+    """The first vote of each cell, by its code, and the sums of the rows over its votes."""
+    _, first, cell = np.unique(code, return_index=True, return_inverse=True)
+    return first, votes[:, first] if len(first) == len(code) else totals(votes, cell, len(first))
 
 
 def _parts(item: CellInts, losses: ModelCell) -> tuple[CellFloats, CellInts, ModelCell]:
@@ -287,10 +384,10 @@ def squares_apart(parts: ModelCell) -> ModelModel:
     return found
 
 
-def _signal(contrast: UnitFloats) -> float:
-    """What a unit's variance of 1 gives in the sum of the squared totals of all units."""
+def _biased(contrast: CellFloats, cluster: CellInts) -> CellFloats:
+    """The squares of what units of bias 1 give cells; what two units share goes by what they share with all others."""
     square = contrast**2
-    others = contrast.sum() - contrast
-    others[others <= RESOLVED * contrast.max()] = 0.0
-    shared = ratio(square.sum() - square, others**2)
-    return float(square @ (1 + shared))
+    others = np.bincount(cluster, contrast)[cluster] - contrast
+    others[others <= RESOLVED * contrast] = 0.0
+    squares = np.bincount(cluster, square)[cluster] - square
+    return square * (1 + ratio(squares, others**2))

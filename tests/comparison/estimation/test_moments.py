@@ -88,7 +88,8 @@ def test_groups_of_merged_parts_come_in_the_order_of_the_whole():
         assert pt.compare(one, engine="exact").by_group()["group"].to_list() == [str(group) for group in range(12)]
 
 
-def test_annotators_that_items_share_merge_by_name():
+@pytest.mark.parametrize("size", [None, 5])
+def test_annotators_that_items_share_merge_by_name(size):
     rng = np.random.default_rng(2)
     n_items, n_annotators, bias = 60, 12, rng.normal(0, 1.5, 12)
     rows = [(item, who) for item in range(n_items) for who in rng.choice(n_annotators, 5, replace=False)]
@@ -109,14 +110,27 @@ def test_annotators_that_items_share_merge_by_name():
         truth = pt.infer_truth(annotations, "vote-share")
         return pt.score(predictions, truth, rule="brier"), annotations
 
+    def clusters(scores):
+        return size and {item: int(item) // size for item in scores.items}
+
+    def summed(items):
+        scores, annotations = made(items)
+        return pt.Moments.of(scores, annotations=annotations, clusters=clusters(scores))
+
     scores, annotations = made(range(n_items))
-    parts = [pt.Moments.of(one, annotations=votes) for one, votes in (made(range(25)), made(range(25, n_items)))]
-    whole, merged = pt.compare(scores, annotations=annotations), pt.compare(parts[1] + parts[0])
+    merged = pt.compare(summed(range(25, n_items)) + summed(range(25)))
+    whole = pt.compare(scores, annotations=annotations, clusters=clusters(scores))
+    if size:  # what an annotator has in common over a cluster cannot be put together again
+        with pytest.raises(InputError, match="cluster '4' in two parts, with annotators"):
+            summed(range(23)) + summed(range(23, n_items))
     unseen = ("unseen_rate", "unseen_difference", "unseen_p_a_better")
     assert_same(whole, merged, but=unseen)
     assert merged.settings["crossed"] == "annotator"
     assert merged.pairs[0]["high"] - merged.pairs[0]["low"] > 1.05 * np.ptp(
-        [pt.compare(pt.Moments.of(without_annotators(scores))).pairs[0][end] for end in ("low", "high")]
+        [
+            pt.compare(pt.Moments.of(without_annotators(scores), clusters=clusters(scores))).pairs[0][end]
+            for end in ("low", "high")
+        ]
     )
 
 

@@ -60,10 +60,7 @@ def test_each_interval_is_drawn_in_its_row_and_one_that_holds_0_is_hollow():
     assert ax.yaxis_inverted()
 
 
-@pytest.mark.parametrize(
-    ("difference", "text"),
-    [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known")],
-)
+@pytest.mark.parametrize(("difference", "text"), [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known")])
 def test_what_cannot_be_placed_is_written(difference, text):
     assert text in words(drawn({**PAIR, "difference": difference, "low": None, "high": None}))
 
