@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import is_path
 from probtruth.io.scores import as_table
 from probtruth.study.monitor_state import Monitor, read_monitor
 from probtruth.study.pilot import two_models
@@ -83,7 +83,7 @@ def monitor(
     """
     check.own_threads()
     source = source or Source()
-    earlier = read_monitor(earlier) if isinstance(earlier, str | Path) else earlier
+    earlier = read_monitor(earlier) if is_path(earlier) else earlier
     if batch is None:
         return check.instance(earlier, Monitor, "monitor")
     shared_labels = False

@@ -57,7 +57,7 @@ def files_of(where: Path) -> list[Path]:
 
 def has_several(path: Path) -> bool:
     """Whether a path stands for several files: a folder or a pattern."""
-    return path.is_dir() or matching(path) is not None
+    return guarded(path, path.is_dir) or matching(path) is not None
 
 
 def read_bytes(path: StrPath) -> bytes:
