@@ -247,7 +247,7 @@ def series(name: str, column: Any) -> "polars.Series":
     column = as_array(column)
     if is_one_value(column):
         raise InputError(
-            f"one value as the column {quote(name)}", "a list of values, one a row", f"Repeat it: [{column!r:.40}] * n."
+            f"one value as the column {quote(name)}", "a list of values, one a row", "Give every column as a list."
         )
     masked = check_arrays.masked_entry(column)
     if masked is not None:

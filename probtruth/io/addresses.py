@@ -373,12 +373,16 @@ def matching(path: Path) -> list[Path] | None:
 
 
 def named(word: str) -> tuple[str, str]:
-    """Name (empty without one) and path of `NAME=FILE`: the last `=`, or the one before an address."""
+    """Name (empty without one) and path of `NAME=FILE`: before an address, or what is there, else the last `=`."""
     match = re.search(r"(?:^|=)(?=[A-Za-z][A-Za-z0-9+.-]+://)", word)
     if match is not None:
         return word[: match.start()], word[match.end() :]
-    name, _, path = word.rpartition("=")
-    return name, path
+    parts = word.split("=")
+    for at in reversed(range(1, len(parts))):
+        path = "=".join(parts[at:])
+        if os.path.lexists(path):
+            return "=".join(parts[:at]), path
+    return "=".join(parts[:-1]), parts[-1]
 
 
 def with_column(spec: str) -> tuple[str, str]:

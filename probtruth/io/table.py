@@ -292,7 +292,11 @@ VALUE = "value"  # The column of a Series without a name
 def _of_array(source: Any, what: str) -> Table:
     """Named numbers, an array, or a Series: a column for each label, or one for all it says of an item."""
     own = frame_numbers.labelled(source)
-    values = np.asarray(own.values)
+    try:
+        values = np.asarray(own.values)
+    except ValueError:  # of several lengths
+        hint = "Give a dataframe, a dict of columns, or an array."
+        raise InputError(f"{what} as a {type(source).__name__}", "a table", hint) from None
     if values.ndim != 1:
         names = own.labels or [str(column) for column in range(values.shape[1])]
         columns = {name: values[:, column] for column, name in enumerate(names)}

@@ -363,3 +363,35 @@ def test_one_value_is_no_column(one: Any) -> None:
     """A text of as many letters as there are rows became an annotator a letter."""
     with pytest.raises(pt.InputError, match="one value as the column 'annotator'"):
         pt.read_annotations({"item": ["x", "y", "z"], "annotator": one, "label": ["n", "y", "n"]})
+
+
+def test_a_monitor_takes_what_compare_takes(tmp_path: Path, run: Any) -> None:
+    """A path was 'str (Unsupported dataframe type)', an empty batch 'one model only ()'."""
+    path = written(tmp_path / "s.csv", SCORES)
+    wanted = pt.monitor(SCORES, bounds=(0, 1), higher_is_better=True)
+    for way in (path, Path(path), SCORES.to_records(index=False), SCORES.set_index(["item", "model"])):
+        assert pt.monitor(way, bounds=(0, 1), higher_is_better=True).interval == wanted.interval
+    with pytest.raises(pt.InputError, match="the table: got no rows"):
+        pt.monitor(SCORES[:0], bounds=(0, 1), higher_is_better=True)
+    missing = run(f"monitor {tmp_path}/none.csv --state {tmp_path}/state.json --bounds 0 1 --higher-is-better").text
+    assert "no such file" in missing
+
+
+def test_what_is_no_table_of_scores() -> None:
+    """Groups of pandas ended in a ValueError; of scores by item in a dict, repeating one was the advice."""
+    with pytest.raises(pt.InputError, match="DataFrameGroupBy, expected a table"):
+        pt.read_scores(SCORES.groupby("model"), higher_is_better=True)
+    with pytest.raises(pt.InputError, match=r"one value as the column 'x'.*Give every column as a list"):
+        pt.read_scores({"a": {"x": 0.1}, "b": {"x": 0.2}}, higher_is_better=True)  # type: ignore[dict-item]
+
+
+def test_files_that_are_called_oddly(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `b=x=y.csv` the file y.csv was looked for, beside x=y.csv; of `-` a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    votes = written(tmp_path / "votes.csv", VOTES)
+    written(tmp_path / "x=y.csv", MODELS["a"])
+    written(tmp_path / "b.csv", MODELS["b"])
+    found = run(f"run --annotations {votes} --predictions a=x=y.csv --predictions b=b.csv --engine exact --json").json
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    assert found["pairwise"][0]["low"] == pytest.approx(wanted[0]["low"], abs=1e-12)
+    assert "Standard input is not read" in run("check -").text
