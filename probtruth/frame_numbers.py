@@ -21,6 +21,7 @@ from probtruth.frames import (
     as_one,
     as_polars,
     flat,
+    has_fields,
     is_records,
     missing,
     name_text,
@@ -194,7 +195,7 @@ def is_series(table: object) -> bool:
 
 def is_frame(table: object) -> bool:
     """Whether it is a dataframe, or a dict of columns, rather than an array: it has columns with names."""
-    if isinstance(table, Mapping) or is_records(table):
+    if isinstance(table, Mapping) or is_records(table) or has_fields(table):
         return True
     return any(hasattr(table, sign) for sign in ("collect_schema", "column_names", "columns", "data_vars"))
 

@@ -56,7 +56,7 @@ class TestWords:
 class TestNumbers:
     @pytest.mark.parametrize("value", [0, 0.5, np.float32(0.5), np.int64(0), np.array(0.25), Fraction(1, 2)])
     def test_whatever_is_one_number_is_taken(self, value: object) -> None:
-        assert check.number(value, "x", least=0, below=1) == float(value)  # type: ignore[arg-type]
+        assert check.number(value, "x", least=0, below=1) == float(value)
 
     @pytest.mark.parametrize(
         "value", [True, np.True_, "0.5", b"1", None, 1j, [0.5], np.array([0.5]), float("nan"), float("inf"), 10**400]
@@ -75,9 +75,9 @@ class TestNumbers:
         ],
     )
     def test_bounds_and_their_words(self, bounds: dict[str, float], inside: float, outside: float, words: str) -> None:
-        assert check.number(inside, "x", **bounds) == inside  # type: ignore[arg-type]
+        assert check.number(inside, "x", **bounds) == inside
         with pytest.raises(InputError, match=f"got x {outside}, expected {words}. Hint: Check x."):
-            check.number(outside, "x", **bounds)  # type: ignore[arg-type]
+            check.number(outside, "x", **bounds)
 
     def test_a_literal_is_one_of_its_texts(self) -> None:
         assert check.literal("exact", Engine, "engine") == "exact"

@@ -31,13 +31,6 @@ def test_infinite_scores_in_words_are_what_they_say():
     assert pt.Scores.from_frame(frame, higher_is_better=False).values.tolist() == [[np.inf, 0.5]]
 
 
-def test_masked_entries():
-    masked = np.ma.masked_array([[0.5, 0.5], [0.9, 0.1]], [[False, False], [True, False]])
-    for read in (pt.Truth.from_probs, lambda values: pt.Predictions.from_probs({"m": values})):
-        with pytest.raises(pt.InputError, match=r"a masked entry at \(1, 0\)"):
-            read(masked)
-
-
 MASK = np.ma.masked
 
 
@@ -63,10 +56,10 @@ def test_masked_entries_of_a_column(column):
         )
 
 
-def test_masked_entries_in_rows_and_labels():
-    rows = [np.ma.masked_array([0.5, 0.5], [False, False]), np.ma.masked_array([0.9, 0.1], [True, False])]
+def test_masked_entries_in_tables_and_labels():
+    masked = np.ma.masked_array([[0.5, 0.5], [0.9, 0.1]], [[False, False], [True, False]])
     for read in (pt.Truth.from_probs, lambda values: pt.Predictions.from_probs({"m": values})):
-        for table in (rows, [list(row) for row in rows]):
+        for table in (masked, list(masked), [list(row) for row in masked]):
             with pytest.raises(pt.InputError, match=r"a masked entry at \(1, 0\)"):
                 read(table)
     with pytest.raises(pt.InputError, match=r"a masked entry at \(1,\)"):

@@ -73,7 +73,7 @@ def _refuse_other_names(table: DataFrame, source: Source) -> None:
 
 def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: MaybeText = None) -> ExpertAnswers:
     """The answers of a mapping or a Series {item: label}, or of a table with the columns `item` and `label`."""
-    if isinstance(gold, Mapping) and not any(map(np.ndim, gold.values())):
+    if isinstance(gold, Mapping) and all(map(frames.is_one_value, gold.values())):
         gold = frames.as_polars({"item": [*map(name_text, gold)], LABEL: [*gold.values()]})
         item = None
     table, source = gold_table(gold, probability, item)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars
 from polars import DataFrame, Series
 
-from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist
+from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist, usual_column
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names, usual_column
+from probtruth.frames import blank, cells, flat, keys, name_text, need_columns, parts_of, polars_names, text
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -32,6 +33,7 @@ from probtruth.io.tables.columns import (
 from probtruth.io.tables.wide import REPEATED, items_of
 from probtruth.io.vote_columns import Votes, votes_in
 
+FEWEST_ANSWERS = 10  # of which no two are alike, for a column to hold something else than answers
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
@@ -178,7 +180,36 @@ def _wide(table: Table, how: LabelReading) -> Wide:
     if unnamed and not any(column.is_unique().all() for column in table.whole[0]):  # else one may name the items
         item = None
     need_columns(table.columns, {"item": item}, table.name)
-    return Wide(item, listed(how.annotator) or tuple(name for name in saying(table.head[0]) if name != item))
+    said = listed(how.annotator)
+    return Wide(item, said or _annotators(table, item))
+
+
+def _annotators(table: Table, item: MaybeText) -> Texts:
+    """The columns but that of the items; one that says something else of them (a text, a row number) is refused."""
+    frame, source = table.sample
+    names = tuple(name for name in saying(frame) if name != item)
+    answers = {name: _answers(frame, name, source) for name in names}
+    for name, column in answers.items():
+        others = [answers[other] for other in names if other != name]
+        if len(column) < FEWEST_ANSWERS or not column.is_unique().all() or all(one.is_unique().all() for one in others):
+            continue
+        numbers = column.cast(polars.Int64, strict=False).sort()
+        in_a_row = len(column) == frame.height and bool((numbers.diff().drop_nulls() == 1).all())
+        if (not numbers.has_nulls() and in_a_row) or not column.is_in(polars.concat(others).implode()).any():
+            rest = [other for other in names if other != name]
+            raise InputError(
+                f"the column {quote(name)}, in which no two cells are alike, beside columns of answers",
+                "columns of annotators only",
+                f"Name them: annotators={rest!r} (command line: --annotator {shlex.quote(','.join(rest))}).",
+                source.name,
+            )
+    return names
+
+
+def _answers(frame: DataFrame, name: str, source: Source) -> Series:
+    """The cells of a column that say something, as text."""
+    column = flat(frame, name, source, "annotator")
+    return text(column.filter(~blank(column)))
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:
@@ -404,6 +435,7 @@ def neither(table: Table, how: LabelReading) -> InputError:
         "Name the columns with item=, annotator=, label= (command line: --item, --annotator, --label); one column for "
         "each annotator is the wide form (format='wide'; --format wide)."
     )
+    close = did_you_mean((absent or names)[0], frame.columns)
     usual = {role: usual_column(role, frame.columns) for role in ("item", "annotator", "label")}
     if absent == names and None not in usual.values():
         said = {role: str(name) for role, name in usual.items()}
@@ -411,6 +443,7 @@ def neither(table: Table, how: LabelReading) -> InputError:
             in_python = ", ".join(f"{role}={name!r}" for role, name in said.items())
             typed = " ".join(f"--{role} {shlex.quote(name)}" for role, name in said.items())
             hint = f"Perhaps {in_python} (command line: {typed})."
+            close = ""
     if absent == names[1:2]:
         hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"
     nested = [column.name for column in frame if column.dtype.is_nested()]
@@ -421,6 +454,6 @@ def neither(table: Table, how: LabelReading) -> InputError:
         f"the columns {shortlist(frame.columns, 12)}",
         f"the long form (columns {shortlist(names)}) or the counts form ({names[0]!r} and, for each label, a column of "
         "non-negative integers)",
-        f"{hint} {did_you_mean((absent or names)[0], frame.columns)}",
+        f"{hint} {close}".rstrip(),
         source.name,
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars
 
 ALL = "mean of all labels"  # What stands for the label where all count
+CALLED = "Call the labels as their columns are called, in all tables: labels=[...] (command line: --label)."
 ITEM = "item"  # The column of items of what is read of one label
 NO, YES = (("0", "0.0", "no", "false"), ("1", "1.0", "yes", "true"))  # How cells say that a label applies or not
 
@@ -164,7 +165,7 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
     binary = {}
     for label in labels:
-        frames.need_columns(table.columns, {"label": label}, table.name)
+        frames.need_columns(table.columns, {"label": label}, table.name, CALLED)
         made = annotations_in(table, replace(how, label=label), beside)
         odd = [name for name in made.index.labels if name.lower() not in YES + NO]
         if odd:
@@ -201,7 +202,7 @@ def _read_models(
         frame, source = made.whole
         own, _ = item_column(made, item if item in frame.columns else None, known)
         for label in binary:
-            frames.need_columns(frame.columns, {"label": label}, source.name)
+            frames.need_columns(frame.columns, {"label": label}, source.name, CALLED)
             columns = frames.as_polars({ITEM: frame.get_column(own), NO_YES[1]: frame.get_column(label)})
             called = replace(source, columns={ITEM: own, NO_YES[1]: label})
             of_label[label][model] = FrameTable(columns, made.name, source=called, stored=made.stored)

@@ -110,7 +110,8 @@ class Pilot:
 
 def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
     """The names of the models to compare: those that the caller names, else the only two, by name."""
-    need_two(models)
+    if a is None or b is None:
+        need_two(models)
     if a is None and b is None and len(models) == 2:
         first, second = sorted(models)
         return first, second

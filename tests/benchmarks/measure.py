@@ -56,7 +56,7 @@ def anonymous_peak(code: str, *words: str) -> tuple[float, float]:
     while child.poll() is None:
         try:
             status = Path(f"/proc/{child.pid}/status").read_text(encoding="utf-8")
-            peak = max(peak, int(re.search(r"RssAnon:\s+(\d+)", status)[1]))  # type: ignore[index]
+            peak = max(peak, int(re.search(r"RssAnon:\s+(\d+)", status)[1]))
         except (FileNotFoundError, TypeError):
             break
         time.sleep(0.02)

@@ -8,8 +8,6 @@ What the items are, in the report: embedded only if asked for, escaped, and refu
 import base64
 import html
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -242,14 +240,6 @@ def test_demo(run, tmp_path):
     assert outcome.status == 0, outcome.err
     assert "simulated" in outcome.err
     assert "simulated" in (tmp_path / "demo" / "report.html").read_text()
-
-
-@pytest.mark.process
-def test_importing_and_helping_load_nothing_heavy():
-    heavy = ["jax", "jaxtyping", "numpy", "polars", "pandas", "matplotlib", "arviz", "numpyro"]
-    code = f"import sys, probtruth, probtruth.cli; print([name for name in {heavy} if name in sys.modules])"
-    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "[]"
 
 
 def test_run_with_one_model(run, files, tmp_path):

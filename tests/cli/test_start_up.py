@@ -1,4 +1,4 @@
-"""What a second run need not do again."""
+"""What is loaded only when it is needed, and what a second run need not do again."""
 
 import os
 import subprocess
@@ -7,6 +7,42 @@ import sys
 import pytest
 
 from probtruth.cli.console import cache_compiled_code
+
+COMPARED = """
+import probtruth as pt
+rows = {"item": [*range(6)] * 3, "model": [*"a" * 6, *"b" * 6, *"c" * 6], "loss": [x * x % 7 for x in range(18)]}
+comparison = pt.compare(pt.Scores.from_frame(rows, score="loss", higher_is_better=False))
+assert comparison.diagnostics["engine"] == "exact"
+repr(comparison), repr(comparison.scored)
+"""
+TYPED = """
+from probtruth.cli import main
+for more in ([], ["--json"]):
+    sys.argv = ["probtruth", "compare", "scores.csv", "--lower-is-better", *more]
+    try:
+        main()
+    except SystemExit as end:
+        assert not end.code
+    print()
+"""
+NOT_LOADED = {  # after this code these modules are not loaded
+    "the command line": (
+        "import probtruth, probtruth.cli",
+        "jax jaxtyping numpy polars pandas matplotlib arviz numpyro",
+    ),
+    "a report": ("import probtruth.report.write", "matplotlib.pyplot"),
+    "a comparison without groups": (COMPARED, "jax numpyro arviz arviz_stats matplotlib"),
+    "the same on the command line": (TYPED, "jax numpyro arviz arviz_stats matplotlib"),
+}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("code", "modules"), NOT_LOADED.values(), ids=NOT_LOADED)
+def test_nothing_is_loaded_that_is_not_needed(code, modules, files, tmp_path):
+    code = f"import sys\n{code}\nprint([name for name in {modules.split()} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "[]"
+
 
 COUNTED = """
 import sys

@@ -124,7 +124,6 @@ def located(values: np.ndarray, groups: Any = None, clusters: Any = None, pseudo
 
 def without_annotators(scores: Scores) -> Scores:
     """The scores as if nobody knew who annotated."""
-    assert scores.labels is not None
     return replace(scores, labels=replace(scores.labels, annotations=None))
 
 

@@ -77,16 +77,10 @@ def test_a_tier_begins_where_the_two_sides_are_in_order_with_the_probability_of_
     assert tiers(draws_of(*shares), np.array([0.1, 0.2, 0.3])).tolist() == expected
 
 
-def test_tiers_follow_the_means_whatever_the_order_of_the_models():
-    draws, means = draws_of(970, 30, 0), np.array([0.1, 0.2, 0.3])
-    assert tiers(draws[:, [2, 0, 1]], means[[2, 0, 1]]).tolist() == [2, 1, 1]
-
-
-def test_a_difference_inside_the_rope_is_no_cut():
-    draws, means = draws_of(1000, 0, 0), np.array([0.1, 0.2, 0.3])
-    assert tiers(draws, means, rope=0.5).tolist() == [1, 2, 3]
-    assert tiers(draws, means, rope=1.5).tolist() == [1, 1, 1]
-
-
-def test_equal_means_are_never_parted():
-    assert tiers(draws_of(1000, 0, 0), np.array([0.1, 0.1, 0.3])).tolist() == [1, 1, 2]
+def test_tiers_follow_the_means_and_no_cut_parts_equal_means_or_models_within_the_rope():
+    sure, means = draws_of(1000, 0, 0), np.array([0.1, 0.2, 0.3])
+    turned = [2, 0, 1]
+    assert tiers(draws_of(970, 30, 0)[:, turned], means[turned]).tolist() == [2, 1, 1]
+    assert tiers(sure, means, rope=0.5).tolist() == [1, 2, 3]
+    assert tiers(sure, means, rope=1.5).tolist() == [1, 1, 1]
+    assert tiers(sure, np.array([0.1, 0.1, 0.3])).tolist() == [1, 1, 2]

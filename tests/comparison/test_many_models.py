@@ -10,7 +10,7 @@ import pytest
 from made_scores import make, rows_by_name
 
 import probtruth as pt
-from probtruth.comparison.estimation.design import LEADING, leading, pair_rows_of, pairs_of
+from probtruth.comparison.estimation.design import LEADING
 from probtruth.comparison.results import tests
 
 MANY = 40
@@ -46,15 +46,6 @@ def test_two_models_of_many_are_judged_as_they_are_alone(counted):
     values = np.random.default_rng(0).normal(size=(MANY, 30)) + 0.02 * np.arange(MANY)[:, None]
     alone = pt.compare(make(values[:2]), engine="exact")
     assert rows_by_name(alone)[0]["000", "001"] == rows_by_name(comparison)[0]["000", "001"]
-
-
-def test_pairs_stand_where_all_pairs_has_them():
-    assert pair_rows_of(pairs_of(np.arange(7)), 7).tolist() == list(range(21))
-
-
-def test_leading_models_have_the_lowest_means():
-    mean = np.random.default_rng(1).normal(size=300)
-    assert set(leading(mean)) == set(np.argsort(mean)[:LEADING])
 
 
 def test_models_that_memory_cannot_hold_are_refused_before_anything_begins(monkeypatch):

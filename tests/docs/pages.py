@@ -37,8 +37,6 @@ class Block:
 def extension(name: str) -> ModuleType:
     """A module of `docs/_ext`."""
     spec = spec_from_file_location(name, REPOSITORY / "docs" / "_ext" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = sys.modules.setdefault(name, module_from_spec(spec))
     spec.loader.exec_module(module)
     return module

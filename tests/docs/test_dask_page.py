@@ -49,7 +49,6 @@ def _program() -> ModuleType:
 
 def _write(annotations: pt.Annotations, predictions: pt.Predictions, folder: Path) -> None:
     index, who = annotations.index, annotations.annotator
-    assert who is not None
     columns = {
         "item": [index.items[at] for at in annotations.item],
         "annotator": [index.annotators[at] for at in who],

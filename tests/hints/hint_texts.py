@@ -60,7 +60,7 @@ def texts() -> Iterator[Text]:
         for node in ast.walk(tree):
             content = None if id(node) in left_out else written(node)
             if content is not None and " " in content.strip():
-                where = f"{path.relative_to(PACKAGE.parent)}, line {node.lineno}"  # type: ignore[attr-defined]
+                where = f"{path.relative_to(PACKAGE.parent)}, line {node.lineno}"
                 yield Text(content, where, id(node) in described)
 
 

@@ -8,7 +8,7 @@ import typer
 
 from probtruth.cli import app
 
-COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = {command.name: command for command in typer.main.get_command(app).commands.values()}
 WORD = re.compile(r"'(?:[^']|'\\'')*'|\"[^\"]*\"|[^\s,;)]+(?:,[^\s,;)]+)*")
 PROSE = {"or", "and", "to", "with", "of", "is", "for", "says", "in", "go"}  # What follows an option that is only named
 
@@ -43,7 +43,7 @@ def options_in(message: str, command: str) -> list[tuple[str, ...]]:
             found[-1] = (*found[-1], *words)
         else:
             found.append(words)
-        end = match.end() + len(value[0])  # type: ignore[index]
+        end = match.end() + len(value[0])
     return list(dict.fromkeys(found))
 
 

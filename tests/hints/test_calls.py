@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,11 @@ class Call:
     says: str
     then: Callable[[], Any]
     means: Callable[[Any], bool]
+
+
+def again(refused: partial[Any], says: str, means: Callable[[Any], bool]) -> Call:
+    """A call that is refused, and again with the arguments that its message writes."""
+    return Call(refused, says, partial(refused, **eval(f"dict({says})")), means)
 
 
 def models(suffix: str = "") -> dict[str, str]:
@@ -99,34 +105,29 @@ def saved_json(orient: Any) -> str:
 
 
 CALLS = {
-    "percentages": Call(
-        lambda: pt.read_predictions(models("-percent")),
+    "percentages": again(
+        partial(pt.read_predictions, models("-percent")),
         "kind='percent'",
-        lambda: pt.read_predictions(models("-percent"), kind="percent"),
         lambda read: bool(np.allclose(np.asarray(read.probs).sum(-1), 1)),
     ),
-    "logits": Call(
-        lambda: pt.read_predictions(models("-logits")),
+    "logits": again(
+        partial(pt.read_predictions, models("-logits")),
         "kind='logits'",
-        lambda: pt.read_predictions(models("-logits"), kind="logits"),
         lambda read: read.models == ("sharp", "flat"),
     ),
-    "rows that sum to less": Call(
-        lambda: pt.read_predictions(models("-short")),
+    "rows that sum to less": again(
+        partial(pt.read_predictions, models("-short")),
         "renormalise=True",
-        lambda: pt.read_predictions(models("-short"), renormalise=True),
         lambda read: len(read.audit.renormalised) == 2,
     ),
-    "the logit of an event": Call(
-        lambda: pt.read_predictions(EVENT, pt.Annotations.from_long(votes()).index),
+    "the logit of an event": again(
+        partial(pt.read_predictions, EVENT, pt.Annotations.from_long(votes()).index),
         "kind='logits'",
-        lambda: pt.read_predictions(EVENT, pt.Annotations.from_long(votes()).index, kind="logits"),
         lambda read: bool(np.asarray(read.probs)[0, 0, 1] > 0.8),
     ),
-    "the percentage of an event": Call(
-        lambda: pt.read_predictions({"m": {"item": ["x", "y"], "yes": [80.0, 20.0]}}, OF_YES_AND_NO),
+    "the percentage of an event": again(
+        partial(pt.read_predictions, {"m": {"item": ["x", "y"], "yes": [80.0, 20.0]}}, OF_YES_AND_NO),
         "kind='percent'",
-        lambda: pt.read_predictions({"m": {"item": ["x", "y"], "yes": [80.0, 20.0]}}, OF_YES_AND_NO, kind="percent"),
         lambda read: bool(np.allclose(np.asarray(read.probs)[0, :, 1], [0.8, 0.2])),
     ),
     "the probability of being chosen": Call(
@@ -147,6 +148,11 @@ CALLS = {
         "pandas.DataFrame.to_json(path, orient='records')",
         lambda: pt.read_scores(saved_json("records"), higher_is_better=True),
         lambda read: read.models == ("a", "b"),
+    ),
+    "a column that is no annotator": again(
+        partial(pt.read_annotations, CODES.with_row_index("row"), format="wide"),
+        "annotators=['ann', 'bob', 'cy']",
+        lambda read: read.index.annotators == ("ann", "bob", "cy"),
     ),
     "an array of logits": Call(
         lambda: pt.evaluate([0, 1], {"m": [[2.0, -1.0], [-3.0, 1.0]]}),
@@ -202,10 +208,9 @@ CALLS = {
         lambda: pt.loaders.read_chaosnli("positions.jsonl", labels=["e", "n", "c"]),
         lambda read: read.counts().tolist() == [[1, 2, 0], [1, 2, 1], [1, 2, 2]],
     ),
-    "a question": Call(
-        lambda: pt.loaders.read_label_studio("export.json"),
+    "a question": again(
+        partial(pt.loaders.read_label_studio, "export.json"),
         "question='mood'",
-        lambda: pt.loaders.read_label_studio("export.json", question="mood"),
         lambda read: read.index.labels == ("bad", "good"),
     ),
     "a rule as a metric": Call(
@@ -214,16 +219,14 @@ CALLS = {
         lambda: pt.evaluate("labels.csv", models(), rule="brier", engine="exact"),
         lambda result: result.to_dict()["rule"] == "brier",
     ),
-    "a metric": Call(
-        lambda: pt.loaders.read_helm("helm"),
+    "a metric": again(
+        partial(pt.loaders.read_helm, "helm"),
         "metric='exact_match'",
-        lambda: pt.loaders.read_helm("helm", metric="exact_match"),
         lambda read: read.rule == "exact_match",
     ),
-    "the metric of a task": Call(
-        lambda: pt.loaders.read_lm_eval_samples("logs", metric="acc"),
+    "the metric of a task": again(
+        partial(pt.loaders.read_lm_eval_samples, "logs", metric="acc"),
         "metric={'mt': 'bleu'}",
-        lambda: pt.loaders.read_lm_eval_samples("logs", metric={"mt": "bleu"}),
         lambda read: read.rule == "score (arc by acc; mt by bleu)",
     ),
     "tasks": Call(
@@ -238,10 +241,9 @@ CALLS = {
         lambda: pt.compare(scores(), groups=dict(zip("xyz", "ghh", strict=True)), engine="exact"),
         lambda compared: {row["group"] for row in compared.by_group().rows(named=True)} == {"g", "h"},
     ),
-    "folds": Call(
-        lambda: pt.compare(scores(), fold_correlation=0.1),
+    "folds": again(
+        partial(pt.compare, scores(), fold_correlation=0.1, engine="exact"),
         "replicates='folds'",
-        lambda: pt.compare(scores(), replicates="folds", fold_correlation=0.1, engine="exact"),
         lambda compared: len(compared.pairs) == 1,
     ),
     "replicates that items share": Call(
@@ -254,10 +256,9 @@ CALLS = {
         ),
         lambda compared: "replicates" in compared.estimand,
     ),
-    "expert labels under opinions": Call(
-        lambda: pt.evaluate("labels.csv", models(), gold="gold.csv", estimand="distribution"),
+    "expert labels under opinions": again(
+        partial(pt.evaluate, "labels.csv", models(), gold="gold.csv", estimand="distribution", engine="exact"),
         "estimand='class'",
-        lambda: pt.evaluate("labels.csv", models(), gold="gold.csv", estimand="class", engine="exact"),
         lambda result: result.truth.estimand == "class",
     ),
     "annotations in place of soft labels": Call(
@@ -266,10 +267,9 @@ CALLS = {
         lambda: pt.score(models(), pt.infer_truth(pt.read_annotations("labels.csv"))),
         lambda scored: scored.models == ("sharp", "flat"),
     ),
-    "a size of memory": Call(
-        lambda: pt.read_predictions(models(), memory=-1),
+    "a size of memory": again(
+        partial(pt.read_predictions, models(), memory=-1),
         "memory=2e9",
-        lambda: pt.read_predictions(models(), memory=2e9),
         lambda read: read.models == ("sharp", "flat"),
     ),
     "bounds": Call(
@@ -278,10 +278,9 @@ CALLS = {
         lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=(0, 1)),
         lambda watched: watched.n_units == 3 if hasattr(watched, "n_units") else True,
     ),
-    "scores that nothing bounds": Call(
-        lambda: pt.monitor(long_scores(), higher_is_better=True),
+    "scores that nothing bounds": again(
+        partial(pt.monitor, long_scores(), higher_is_better=True),
         "method='asymptotic'",
-        lambda: pt.monitor(long_scores(), higher_is_better=True, method="asymptotic"),
         lambda watched: watched is not None,
     ),
     "costs": Call(
@@ -332,10 +331,9 @@ CALLS = {
         ),
         lambda found: found is not None,
     ),
-    "choices without their text": Call(
-        lambda: pt.loaders.read_lm_eval_choices("logs", normalise="characters", tasks="arc"),
+    "choices without their text": again(
+        partial(pt.loaders.read_lm_eval_choices, "logs", normalise="characters", tasks="arc"),
         "normalise='none'",
-        lambda: pt.loaders.read_lm_eval_choices("logs", normalise="none", tasks="arc"),
         lambda both: both[0].models == ("large", "small"),
     ),
     "a column without a name": Call(
@@ -363,16 +361,14 @@ CALLS = {
         ),
         lambda compared: "annotators" in compared.estimand,
     ),
-    "a threshold without a use": Call(
-        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="sample", threshold=0.5),
+    "a threshold without a use": again(
+        partial(pt.expected_confusion, PREDICTED, TRUTH, response="sample", threshold=0.5),
         "response='threshold'",
-        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=0.5),
         lambda found: found is not None,
     ),
-    "a threshold that is none": Call(
-        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=7),
+    "a threshold that is none": again(
+        partial(pt.expected_confusion, PREDICTED, TRUTH, response="threshold", threshold=7),
         "threshold=0.5",
-        lambda: pt.expected_confusion(PREDICTED, TRUTH, response="threshold", threshold=0.5),
         lambda found: found is not None,
     ),
     "a threshold for three labels": Call(
@@ -405,10 +401,9 @@ CALLS = {
         lambda: make_scorer(pt.rules.soft_label_loss("log"), response_method="predict_proba", greater_is_better=False),
         lambda scorer: callable(scorer),
     ),
-    "bounds of something else": Call(
-        lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=3),
+    "bounds of something else": again(
+        partial(pt.monitor, long_scores(), higher_is_better=True, bounds=3),
         "bounds=(0, 1)",
-        lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=(0, 1)),
         lambda watched: watched is not None,
     ),
     "labels without a scale": Call(
@@ -427,10 +422,15 @@ CALLS = {
         lambda: pt.evaluate([0, 1], OF_TWO, labels=["cat", "dog"], engine="exact"),
         lambda result: result.scores.values[0].tolist() == [-np.log(0.7), -np.log(0.8)],
     ),
-    "several labels": Call(
-        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS),
+    "a label that is called otherwise": Call(
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxicity"]),
+        "in all tables: labels=[...]",
+        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic"], engine="exact"),
+        lambda result: list(result.by_label) == ["toxic"],
+    ),
+    "several labels": again(
+        partial(pt.evaluate_labels, SEVERAL, SEVERAL_MODELS, engine="exact"),
         "labels=['toxic', 'insult']",
-        lambda: pt.evaluate_labels(SEVERAL, SEVERAL_MODELS, labels=["toxic", "insult"], engine="exact"),
         lambda result: list(result.by_label) == ["toxic", "insult"],
     ),
     "votes on pairs of models": Call(

@@ -14,7 +14,7 @@ import probtruth as pt
 from probtruth.cli import app
 
 TEXTS = [text for text in texts() if not text.content.startswith("svg text{")]  # a style sheet
-COMMANDS = {command.name: command for command in typer.main.get_command(app).commands.values()}  # type: ignore[attr-defined]
+COMMANDS = {command.name: command for command in typer.main.get_command(app).commands.values()}
 
 
 def flags(command: Any) -> set[str]:

@@ -77,6 +77,13 @@ def bare_result(
     return Result(scores, compare(scores, rope, PASSING), ())
 
 
+def of_scores(models: dict[str, Any], higher_is_better: bool, **options: Any) -> Result:
+    """A comparison of columns of scores, one a model."""
+    values = np.array([*models.values()], np.float64)
+    scores = Scores(values, tuple(models), tuple(map(str, range(values.shape[1]))), "score", higher_is_better)
+    return Result.of(comparison.compare(scores, engine="exact", **options))
+
+
 def rewrite(result: Result, **changes: Any) -> Result:
     """The result with other fields of its comparison; rows of pairs and ranks by the names of their fields."""
     for name, kind in (("pairs", Pair), ("ranks", Rank)):
@@ -93,7 +100,6 @@ def with_other(labelled: Labelled, other: OtherEstimand | None) -> Labelled:
 
 def relabel(result: Result, truth: Truth | None = None) -> Result:
     """The result under another truth, without the verdict under the other estimand."""
-    assert result.labelled is not None
     labelled = replace(result.labelled, truth=truth or result.labelled.truth)
     return replace(result, labelled=with_other(labelled, None))
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from line_results import demo_result
 
 import probtruth as pt
 from probtruth import demo
@@ -50,9 +49,3 @@ def test_the_counter_counts(calls):
     pt.decompose(predictions, truth)
     pt.nelson.risk_profile(predictions, truth)
     assert len(calls) == 3
-
-
-def test_each_part_of_an_analysis_is_computed_once():
-    analysis = demo_result().analysis
-    for part in ("calibration", "decomposition", "annotators", "items", "listed"):
-        assert getattr(analysis, part) is getattr(analysis, part)

@@ -64,14 +64,11 @@ def test_a_result_says_what_anchors_it(study) -> None:
     assert any("30 items only" in line for line in result.warnings)
     assert said["models"][0]["divergence"] is None  # the entropy of the inferred classes is not that of the experts'
     assert said["uncertainty"]["items"] + said["uncertainty"]["labels"] == pytest.approx(1.0)
+    assert anchored(study, None).to_dict()["gold"] is None
 
 
 def test_a_series_names_items_by_its_index(study) -> None:
     assert expert_answers(pd.Series(some(study[2]))).shares == expert_answers(some(study[2])).shares
-
-
-def test_without_gold_nothing_is_said(study) -> None:
-    assert anchored(study, None).to_dict()["gold"] is None
 
 
 def test_several_experts_of_an_item_share_it(study) -> None:
@@ -149,18 +146,12 @@ def test_inclusion_probabilities_add_up_and_are_kept() -> None:
     assert np.abs(drawn - probability).max() < 5 * (0.25 / 400) ** 0.5  # five standard errors of a share
 
 
-def test_strata_get_their_shares() -> None:
-    rows = systematic(np.full(100, 0.2), np.repeat([0, 1], 50), 1)
-    assert (np.bincount(rows // 50) == 10).all()
-
-
-def test_equal_sizes_where_nothing_is_in_doubt() -> None:
+def test_inclusion_where_nothing_is_in_doubt_of_all_items_and_by_strata() -> None:
     assert inclusion(np.zeros(40), 10) == pytest.approx(np.full(40, 0.25))
-
-
-def test_all_items_are_chosen_with_certainty() -> None:
     with np.errstate(all="raise"):  # shares of equal sizes may add up to a little more than 1
         assert (inclusion(np.full(23, 0.1), 23) == 1.0).all()
+    rows = systematic(np.full(100, 0.2), np.repeat([0, 1], 50), 1)
+    assert (np.bincount(rows // 50) == 10).all()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.line.informed_truth import informed_by, on_evidence
@@ -146,14 +147,8 @@ class TestTheLine:
         rng = np.random.default_rng(0)
         classes, _, probs = drawn(8, items=60)
         votes = np.where(rng.random((60, 4)) < 0.8, classes[:, None], rng.integers(0, LABELS, (60, 4)))
-        rows, columns = np.indices(votes.shape)
-        long = {
-            "item": rows.ravel().astype(str),
-            "annotator": columns.ravel().astype(str),
-            "label": votes.ravel().astype(str),
-        }
-        annotations = pt.Annotations.from_long(long)
-        predictions = pt.Predictions.from_probs(probs, items=np.arange(60).astype(str), labels=["0", "1", "2"])
+        annotations = answered(votes)
+        predictions = pt.Predictions.from_probs(probs, items=range(60), labels=range(LABELS))
         asked = {"method": "dawid-skene-em", "estimand": "class", "engine": "exact"}
         both = pt.evaluate(annotations, predictions, **asked)
         assert both.to_dict()["truth"]["evidence"] == "annotators and models"

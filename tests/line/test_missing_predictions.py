@@ -14,7 +14,6 @@ from probtruth.comparison.boards.boards import filled, with_filled_labels
 from probtruth.comparison.estimation.design import Design
 
 ROUNDING = 1e-9  # of the same sums in another order
-OF_ANNOTATORS = 0.01  # how evenly they answered is counted over all items
 N = 120
 LABELS = [f"{label:04d}" for label in range(3)]
 ITEMS = [f"{row:04d}" for row in range(N)]
@@ -68,18 +67,6 @@ def test_one_missing_prediction_changes_little(estimand: str) -> None:
         assert change < 0.15 * (one.high - one.low)
     for what, share in full.uncertainty.items():
         assert less.uncertainty[what] == pytest.approx(share, abs=0.1)  # of one of 120 items
-
-
-def test_two_models_rest_on_the_items_that_both_have() -> None:
-    annotations, tables = made({"b": 40})
-    both = {model: tables[model] for model in ("a", "b")}
-    shared = {**both, "a": both["a"].filter(polars.col("item").is_in(both["b"]["item"].to_list()))}
-    one = evaluate(annotations, both, estimand="distribution").comparison
-    other = evaluate(annotations, shared, estimand="distribution").comparison
-    assert one.pairs[0].difference == pytest.approx(other.pairs[0].difference, rel=ROUNDING)
-    for name in ("low", "high"):
-        assert one.pairs[0][name] == pytest.approx(other.pairs[0][name], rel=OF_ANNOTATORS)
-    assert one.uncertainty == pytest.approx(other.uncertainty, rel=OF_ANNOTATORS)
 
 
 def test_losses_under_each_label_are_filled_as_a_board_of_them_would_be() -> None:

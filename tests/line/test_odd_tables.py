@@ -45,7 +45,7 @@ class TestTablesInOddPlaces:
         cells = "x,a,no" if "annotator" in header else "x,no"
         (tmp_path / "a.csv").write_text(f"{header}\n{cells}\n")
         with pytest.raises(InputError, match="expected a dict"):
-            pt.evaluate(tmp_path / "a.csv", models)  # type: ignore[arg-type]
+            pt.evaluate(tmp_path / "a.csv", models)
 
 
 EVENT = {"m": [0.3, 0.4, 0.8], "n": [0.5, 0.5, 0.5]}
@@ -55,7 +55,7 @@ class TestSoftOutcomes:
     """A vector of fractions against P(event): each item is the event with that probability."""
 
     @pytest.mark.parametrize("make", [list, pandas.Series, polars.Series, lambda outcomes: numpy.array(outcomes)])
-    def test_fractions_are_soft_labels_of_the_event(self, make) -> None:  # type: ignore[no-untyped-def]
+    def test_fractions_are_soft_labels_of_the_event(self, make) -> None:
         outcomes = [0.2, 0.4, 0.9]
         both = [[1 - p, p] for p in outcomes]
         result = pt.evaluate(make(outcomes), EVENT, engine="exact")

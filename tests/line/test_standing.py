@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.line.labelled import changed
@@ -39,12 +40,11 @@ def test_two_questions_with_two_winners():
     # Two annotators of three are right; a third leans on label 1. Opinions favour the flat model, classes the sharp one
     rng = np.random.default_rng(0)
     true = rng.integers(2, size=300)
-    rows = {"item": np.repeat(np.arange(300), 5), "annotator": np.tile(np.arange(5), 300)}
-    rows["label"] = np.where(rng.random(1500) < 0.75, np.repeat(true, 5), 1 - np.repeat(true, 5))
+    label = np.where(rng.random((300, 5)) < 0.75, true[:, None], 1 - true[:, None])
     sharp = np.where(np.eye(2)[true] == 1, 0.97, 0.03)
     flat = np.where(np.eye(2)[true] == 1, 0.75, 0.25)
     result = pt.evaluate(
-        pt.Annotations.from_long(rows),
+        answered(label),
         pt.Predictions.from_probs({"sharp": sharp, "flat": flat}, items=range(300), labels=(0, 1)),
         engine="exact",
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from judged import WORLDS, annotations_of, drawn
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.io.truth import write_soft
@@ -150,15 +151,9 @@ class TestAnnotators:
         """Four annotators on every item, each with a taste of their own."""
         rng = np.random.default_rng(seed)
         taste = rng.normal(0, 1.2, 4)
-        rows: dict[str, list[Any]] = {"item": [], "annotator": [], "label": []}
-        for item in range(120):
-            for who in range(4):
-                rows["item"].append(f"i{item:03d}")
-                rows["annotator"].append(f"w{who}")
-                rows["label"].append("yes" if rng.random() < 1 / (1 + np.exp(-taste[who])) else "no")
+        label = np.where(rng.random((120, 4)) < 1 / (1 + np.exp(-taste)), "yes", "no")
         probs = {name: rng.dirichlet([2, 2], 120) for name in "ab"}
-        items = [f"i{item:03d}" for item in range(120)]
-        return pt.Annotations.from_long(rows), pt.Predictions.from_probs(probs, items=items, labels=["no", "yes"])
+        return answered(label), pt.Predictions.from_probs(probs, items=range(120), labels=["no", "yes"])
 
     def test_comparing_scores_counts_them(self) -> None:
         annotations, predictions = self.few()
@@ -207,20 +202,13 @@ class TestLazily:
     def test_a_reversal_stands_first_among_the_warnings(self) -> None:
         rng = np.random.default_rng(3)
         shares = np.where(rng.random(300) < 0.5, 0.7, 0.3)
-        rows: dict[str, list[Any]] = {"item": [], "annotator": [], "label": []}
-        for item, share in enumerate(shares):
-            for who in range(9):
-                rows["item"].append(f"i{item:03d}")
-                rows["annotator"].append(f"w{who}")
-                rows["label"].append("yes" if rng.random() < share else "no")
+        annotations = answered(np.where(rng.random((300, 9)) < shares[:, None], "yes", "no"))
         probs = {
             "sure": np.stack([np.where(shares > 0.5, 0.03, 0.97), np.where(shares > 0.5, 0.97, 0.03)], 1),
             "fair": np.stack([1 - shares, shares], 1),
         }
-        predictions = pt.Predictions.from_probs(
-            probs, items=[f"i{item:03d}" for item in range(300)], labels=["no", "yes"]
-        )
-        result = evaluate(pt.infer_truth(pt.Annotations.from_long(rows)), predictions)
+        predictions = pt.Predictions.from_probs(probs, items=range(300), labels=["no", "yes"])
+        result = evaluate(pt.infer_truth(annotations), predictions)
         assert result.warnings[0].startswith("the choice of estimand matters")
 
 

@@ -10,12 +10,7 @@ from probtruth.report.names import mark
 def test_says_what_the_page_says(result, content):
     text = markdown(result, content)
     assert text.startswith("## nearest-neighbours is almost certainly the best of the 4 models.")
-    for said in (
-        "annotators are simulated",
-        "### Models",
-        "Diagnostics of the sampling",
-        "```bibtex\n",
-    ):
+    for said in ("annotators are simulated", "### Models", "Diagnostics of the sampling", "```bibtex\n"):
         assert said in text
 
 

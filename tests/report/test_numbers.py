@@ -9,9 +9,8 @@ from probtruth.report.names import short_names
 INF, NAN = float("inf"), float("nan")
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+FORMATS = {
+    numbers.probability: [
         (0.97, "0.97"),
         (0.5, "0.50"),
         (0.005, "0.005"),
@@ -25,19 +24,8 @@ INF, NAN = float("inf"), float("nan")
         (NAN, "–"),
         (1, ">0.999"),
     ],
-)
-def test_probability(value, text):
-    assert numbers.probability(value) == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(0.97, "= 0.97"), (1.0, "> 0.999"), (0.0, "< 0.001"), (None, "= –")])
-def test_probability_with_its_sign(value, text):
-    assert numbers.equals(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+    numbers.equals: [(0.97, "= 0.97"), (1.0, "> 0.999"), (0.0, "< 0.001"), (None, "= –")],
+    numbers.significant: [
         (1.021755, "1.022"),
         (0.553141, "0.5531"),
         (-0.0196, "−0.0196"),
@@ -53,61 +41,59 @@ def test_probability_with_its_sign(value, text):
         (99999.5, "100,000"),
         (5.43e-300, "5.43e−300"),
     ],
-)
-def test_significant(value, text):
-    assert numbers.significant(value) == text
+    numbers.percent: [(0.62, "62%"), (0.001, "<1%"), (0.999, ">99%"), (0, "0%"), (1, "100%"), (None, "–")],
+    numbers.exact: [  # without trailing zeros
+        (0.01, "0.01"),
+        (2500, "2,500"),
+        (-1e-3, "−0.001"),
+        (0.0100761545747, "0.01008"),
+        (INF, "∞"),
+        (None, "–"),
+    ],
+}
 
 
-@pytest.mark.parametrize(
-    ("value", "places", "text"), [(-0.0004, 2, "0.00"), (0.25, 2, "+0.25"), (-1.5, 1, "−1.5"), (INF, 2, "+∞")]
-)
-def test_fixed_with_sign(value, places, text):
-    assert numbers.fixed(value, places, sign=True) == text
+@pytest.mark.parametrize("shown", FORMATS, ids=lambda shown: shown.__name__)
+def test_numbers_as_they_are_shown(shown):
+    assert [shown(value) for value, _ in FORMATS[shown]] == [text for _, text in FORMATS[shown]]
 
 
-@pytest.mark.parametrize(
-    ("widths", "places"),
-    [([0.0123], 4), ([0.11], 3), ([1.5, 0.2], 2), ([30.0], 0), ([], 4), ([0.0, INF, None], 4), ([1e-12], 8)],
-)
-def test_decimals_show_two_digits_of_the_narrowest_half_width(widths, places):
-    """By hand: half of 0.0123 is 0.0062, of which two digits are four decimals; half of 30 is 15."""
-    assert numbers.decimals(widths) == places
-
-
-@pytest.mark.parametrize(
-    ("ends", "places"),
-    [((0.00378, 0.11339), 3), ((0.0, 0.11), 3), ((-0.01, 0.1), 3), ((None, float("inf")), 3), ((-0.0004, 0.1), 4)],
-)
-def test_an_end_that_is_not_zero_is_not_shown_as_zero(ends, places):
-    assert numbers.decimals([0.11], ends=ends) == places
-
-
-def test_a_column_of_tiny_numbers_is_not_shown_as_zeros():
-    """Scores of 1e-9 were 0.00000000 in the table."""
-    assert numbers.decimals([2e-10], ends=(6.3e-10, 8.3e-10)) == 11
-    assert numbers.decimals([2e-10], ends=(0.4, 0.5)) == 8
-    assert numbers.decimals([2e-300], ends=(6.3e-300, 8.3e-300)) == 20
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0.62, "62%"), (0.001, "<1%"), (0.999, ">99%"), (0, "0%"), (1, "100%"), (None, "–")]
-)
-def test_percent(value, text):
-    assert numbers.percent(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.01, "0.01"), (2500, "2,500"), (-1e-3, "−0.001"), (0.0100761545747, "0.01008"), (INF, "∞"), (None, "–")],
-)
-def test_exact_has_no_trailing_zeros(value, text):
-    assert numbers.exact(value) == text
-
-
-def test_interval():
+def test_numbers_of_so_many_decimals():
+    signed = [(-0.0004, 2, "0.00"), (0.25, 2, "+0.25"), (-1.5, 1, "−1.5"), (INF, 2, "+∞")]
+    for value, places, text in signed:
+        assert numbers.fixed(value, places, sign=True) == text
+    assert [numbers.at_least_shown(value, 3) for value in (0.0, 9.81e-7, 0.0006)] == ["0.000", "<0.001", "0.001"]
+    assert numbers.at_least_shown(0.0914, 3) == "0.091"
     assert numbers.interval(-0.02, INF, 2) == "−0.02 to ∞"
     assert numbers.interval(None, NAN, 2) == "–"
     assert numbers.interval(-INF, -INF, 2) == "−∞"
+
+
+@pytest.mark.parametrize(
+    ("widths", "ends", "places"),
+    [
+        # two digits of the narrowest half width: half of 0.0123 is 0.0062, of which two digits are four decimals
+        ([0.0123], (), 4),
+        ([0.11], (), 3),
+        ([1.5, 0.2], (), 2),
+        ([30.0], (), 0),
+        ([], (), 4),
+        ([0.0, INF, None], (), 4),
+        ([1e-12], (), 8),
+        # an end that is not zero is not shown as zero
+        ([0.11], (0.00378, 0.11339), 3),
+        ([0.11], (0.0, 0.11), 3),
+        ([0.11], (-0.01, 0.1), 3),
+        ([0.11], (None, INF), 3),
+        ([0.11], (-0.0004, 0.1), 4),
+        # nor is a column of tiny numbers: scores of 1e-9 were 0.00000000 in the table
+        ([2e-10], (6.3e-10, 8.3e-10), 11),
+        ([2e-10], (0.4, 0.5), 8),
+        ([2e-300], (6.3e-300, 8.3e-300), 20),
+    ],
+)
+def test_decimals(widths, ends, places):
+    assert numbers.decimals(widths, ends=ends) == places
 
 
 def test_plain_names_control_nothing():

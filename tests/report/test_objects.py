@@ -3,8 +3,6 @@
 import dataclasses
 import functools
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -146,21 +144,6 @@ def test_a_comparison_without_its_scores_still_shows_itself(tmp_path: Path) -> N
     bare = dataclasses.replace(made()["bare comparison"], scored=None)
     assert repr(bare).split("\n")[1] == repr(made()["bare comparison"]).split("\n")[1]
     pt.write_report(bare, tmp_path / "out")
-
-
-@pytest.mark.process
-def test_matplotlib_is_loaded_for_a_figure_only() -> None:
-    code = """
-import sys
-import probtruth as pt
-rows = {"item": [0, 1, 2] * 2, "model": ["a"] * 3 + ["b"] * 3, "score": [0.1, 0.3, 0.2, 0.5, 0.4, 0.6]}
-comparison = pt.compare(pt.read_scores(rows, higher_is_better=False), engine="exact")
-repr(comparison), repr(comparison.scored)
-assert "matplotlib.figure" not in sys.modules
-comparison.plot()
-assert "matplotlib.figure" in sys.modules
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_quick_look_computes_no_other_verdict() -> None:

@@ -5,6 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
+from line_results import of_scores
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.comparison.results.rows import NO_SPREAD
@@ -63,10 +65,9 @@ def test_headline_of_two_models(make, p, said, level):
 )
 def test_the_first_sentence_says_what_few_scores_without_a_bound_cannot_exclude(n, known, said):
     """An outcome of one item in 100 is absent from 0.6 of data sets of 50: no score tells what it would cost."""
-    better = np.random.default_rng(1).normal(0.3, 0.1, n)
-    rows = {"item": [*range(n)] * 2, "model": ["bold"] * n + ["careful"] * n}
-    rows["score"] = [*better, *(better + np.random.default_rng(2).permutation(np.linspace(0.3, 0.5, n)))]
-    scores = pt.Scores.from_frame(rows, higher_is_better=False)
+    bold = np.random.default_rng(1).normal(0.3, 0.1, n)
+    careful = bold + np.random.default_rng(2).permutation(np.linspace(0.3, 0.5, n))
+    scores = of_scores({"bold": bold, "careful": careful}, higher_is_better=False).scores
     scores = replace(scores, known=replace(scores.known, range=known))
     shown = headline(pt.Result.of(pt.compare(scores, engine="exact")))
     assert shown.startswith("bold is almost certainly better than careful")
@@ -100,20 +101,16 @@ def test_a_time_series_is_doubted_in_the_first_sentence():
     rng = np.random.default_rng(2)
     drift = np.cumsum(rng.normal(size=300))
     drift = 0.5 + (drift - drift.mean()) / drift.std()
-    rows = {"item": [*range(300)] * 2, "model": ["new"] * 300 + ["old"] * 300, "score": [*drift, *[0.0] * 300]}
-    said = headline(pt.Result.of(pt.compare(pt.read_scores(rows, higher_is_better=True), engine="exact")))
+    said = headline(of_scores({"new": drift, "old": 0 * drift}, higher_is_better=True))
     assert said.endswith(", if items next to each other were independent, which they do not seem to be.")
 
 
 def test_clusters_of_very_different_sizes_are_doubted_in_the_first_sentence():
     """Twelve clusters, of which one has half of the items: such intervals cover 0.4 to 0.9 where size matters."""
     size = np.array([60, *[5] * 11])
-    cluster = np.repeat(np.arange(12), size).tolist()
-    difference = 1 + np.random.default_rng(0).normal(size=len(cluster))
-    items = [*range(len(cluster))]
-    rows = {"item": items * 2, "model": ["new"] * len(items) + ["old"] * len(items)}
-    rows["score"] = [*difference, *[0.0] * len(items)]
-    result = pt.Result.of(pt.compare(pt.read_scores(rows, higher_is_better=True), clusters=cluster, engine="exact"))
+    clusters = np.repeat(np.arange(12), size).tolist()
+    new = 1 + np.random.default_rng(0).normal(size=len(clusters))
+    result = of_scores({"new": new, "old": 0 * new}, higher_is_better=True, clusters=clusters)
     assert headline(result).endswith(", if the size of a cluster has nothing to do with its difference.")
     assert any("the size of a cluster goes with its difference" in line for line in result.to_dict()["warnings"])
 
@@ -187,9 +184,8 @@ def test_the_model_that_the_headline_compares_with_is_the_second_row_of_the_tabl
 def test_two_identical_runners_up_are_both_in_the_set_of_best_models():
     """The set of three that `decisions` holds, not a second count from P(best)."""
     loss = np.random.default_rng(0).normal(0.5, 0.3, 30)
-    rows = {"item": [*range(30)] * 3, "model": ["a"] * 30 + ["b"] * 30 + ["c"] * 30}
-    rows["score"] = [*loss, *(loss + 0.02 * (np.arange(30) % 3 - 0.8)), *(loss + 0.02 * (np.arange(30) % 3 - 0.8))]
-    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
+    twin = loss + 0.02 * (np.arange(30) % 3 - 0.8)
+    result = of_scores({"a": loss, "b": twin, "c": twin}, higher_is_better=False)
     chosen = result.comparison.decisions["credible_set"]
     line = next(line for line in details(result) if line.startswith("95% set"))
     assert all(model in line.removeprefix("95% set of best models: ") for model in chosen)
@@ -199,9 +195,8 @@ def test_two_identical_runners_up_are_both_in_the_set_of_best_models():
 def test_the_next_step_of_an_open_comparison_is_a_size(make):
     """By the plan itself: items in all, of which the comparison has 60."""
     rng = np.random.default_rng(1)
-    loss = rng.normal([0.5, 0.53], 0.2, (60, 2))
-    rows = {"item": [*range(60)] * 2, "model": ["x"] * 60 + ["y"] * 60, "score": loss.T.ravel()}
-    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=False), engine="exact"))
+    x, y = rng.normal([0.5, 0.53], 0.2, (60, 2)).T
+    result = of_scores({"x": x, "y": y}, higher_is_better=False)
     averaged = pt.plan(result, costs={"item": 1.0})
     observed = pt.plan(result, difference=averaged.difference)
     sizes = [float(f"{made.designs[-1]['n_items']:.2g}") for made in (observed, averaged)]
@@ -216,9 +211,8 @@ def test_the_next_step_of_a_board_is_about_the_difference_that_is_shown():
     """It was about that on the items which both models have: 231 items, for a difference that takes 2,506."""
     rng = np.random.default_rng(4)
     loss = rng.normal([0.5, 0.53, 0.53], 0.2, (60, 3)) + rng.normal(0, 0.4, (60, 1))
-    rows = [(item, model, loss[item, at]) for item in range(60) for at, model in enumerate("xyz") if rng.random() < 0.7]
-    table = dict(zip(("item", "model", "score"), map(list, zip(*rows, strict=True)), strict=True))
-    result = pt.Result.of(pt.compare(pt.Scores.from_frame(table, higher_is_better=False), engine="exact"))
+    loss[rng.random(loss.shape) >= 0.7] = np.nan
+    result = of_scores(dict(zip("xyz", loss.T, strict=True)), higher_is_better=False)
     shown = [rank.model for rank in result.comparison.ranked[:2]]
     observed = pt.plan(result, *shown, difference=result.comparison.pair(*shown).difference)
     assert result.next_step.n_items == observed.designs[-1]["n_items"]
@@ -315,8 +309,8 @@ def test_two_models_that_are_compared_where_others_are_not_have_no_verdict_over_
 
 
 def test_finite_means_that_nothing_connects_are_not_called_unknown():
-    rows = {"item": [*"abcdef"], "model": [*"xxxyyy"], "score": [1.0, 2.0, 3.0, 2.0, 3.0, 5.0]}
-    result = pt.Result.of(pt.compare(pt.Scores.from_frame(rows, higher_is_better=True)))
+    nan = np.nan
+    result = of_scores({"x": [1, 2, 3, nan, nan, nan], "y": [nan, nan, nan, 2, 3, 5]}, higher_is_better=True)
     assert details(result)[0] == "No chain of shared items connects the two models."
     assert numbers(result)["What to do next"] == "Score the models on the same items."
     assert "No chain of shared items connects the two models." in result.paragraph()
@@ -327,15 +321,6 @@ def test_models_that_never_differ_are_said_to_be_the_same(make):
     same = make["rewrite"](result, pairs=[{**result.comparison.pairs[0], "difference": 0.0, "low": 0.0, "high": 0.0}])
     assert verdict(same).level == "inconclusive"
     assert details(same)[0] == "On every item, model-00 and model-01 have the same score, and so the same mean seconds."
-
-
-def test_a_pair_is_read_from_both_sides(make):
-    comparison = make["bare"](2).comparison
-    one, other = comparison.pair("model-00", "model-01"), comparison.pair("model-01", "model-00")
-    row = comparison.pairs[0]
-    assert (one.difference, one.low, one.high) == (row["difference"], row["low"], row["high"])
-    assert (other.difference, other.low, other.high) == (-row["difference"], -row["high"], -row["low"])
-    assert (other.p_a_better, other.p_b_better) == (row["p_b_better"], row["p_a_better"])
 
 
 def with_standing(result, **fields):
@@ -406,13 +391,11 @@ def crowd(seed: int, bias: float, gap: float) -> pt.Result:
     """Two models judged by four annotators who all lean their own way on all items."""
     rng = np.random.default_rng(seed)
     n_items, leaning, ease = 150, rng.normal(0, bias, 4), rng.normal(size=150)
-    rows = [(i, f"a{a}", int(ease[i] + leaning[a] + rng.logistic() > 0)) for i in range(n_items) for a in range(4)]
-    columns = dict(zip(("item", "annotator", "label"), map(list, zip(*rows, strict=True)), strict=True))
+    label = ease[:, None] + leaning + rng.logistic(size=(n_items, 4)) > 0
     p = {name: 1 / (1 + np.exp(-ease - shift - rng.normal(0, 0.5, n_items))) for name, shift in (("x", 0), ("y", gap))}
     probs = {name: np.stack([1 - of, of], 1) for name, of in p.items()}
-    items = list(map(str, range(n_items)))
-    predictions = pt.Predictions.from_probs(probs, items=items, labels=["0", "1"])
-    return pt.evaluate(pt.Annotations.from_long(columns), predictions, engine="exact")
+    predictions = pt.Predictions.from_probs(probs, items=range(n_items), labels=[0, 1])
+    return pt.evaluate(answered(label.astype(int)), predictions, engine="exact")
 
 
 def test_items_that_the_same_annotators_judge_do_not_decide_alone():

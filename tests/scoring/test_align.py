@@ -32,16 +32,8 @@ def test_items_missing_at_reading_are_not_counted_twice():
 @pytest.mark.parametrize(
     ("predictions", "truth", "message"),
     [
-        (
-            [[0.5, 0.5]],
-            pt.Truth.from_probs([[0.5, 0.5]]),
-            "got list, expected Predictions",
-        ),
-        (
-            pt.Predictions.from_probs({"a": [[0.5, 0.5]]}),
-            [[1, 0]],
-            "got list, expected a Truth",
-        ),
+        ([[0.5, 0.5]], pt.Truth.from_probs([[0.5, 0.5]]), "got list, expected Predictions"),
+        (pt.Predictions.from_probs({"a": [[0.5, 0.5]]}), [[1, 0]], "got list, expected a Truth"),
         (
             pt.Predictions.from_probs({"a": [[0.5, 0.5]]}, items=["x"]),
             pt.Truth.from_probs([[0.5, 0.5]], items=["y"]),

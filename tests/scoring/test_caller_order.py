@@ -9,7 +9,7 @@ from probtruth.errors import InputError
 GENERATOR = np.random.default_rng(0)
 N = 12
 ITEMS = [f"img-{number}" for number in range(N)]  # sorted: img-0, img-1, img-10, img-11, img-2, ...
-LABELS = ["positive", "neutral", "negative"]
+LABELS = ["positive", "negative", "neutral"]  # sorted: not the inverse of their own order
 PROBS = GENERATOR.dirichlet(np.ones(3), N)
 VOTES = GENERATOR.multinomial(20, PROBS)
 TWO = {"a": PROBS, "b": np.full((N, 3), 1 / 3)}
@@ -28,25 +28,14 @@ def long_form() -> pt.Annotations:
 
 
 @pytest.mark.parametrize("names", [{"items": ITEMS}, {"labels": LABELS}, {"items": ITEMS, "labels": LABELS}])
-class TestNamesOnOneSide:
-    def test_given_truth(self, names):
-        bare, named = pt.Predictions.from_probs({"a": PROBS}), pt.Predictions.from_probs({"a": PROBS}, **names)
-        expected = -np.log(PROBS[np.arange(N), HARD]).mean()
-        assert mean_score(named, pt.Truth.from_labels(HARD, 3)) == pytest.approx(expected)
-        assert mean_score(named, pt.Truth.from_probs(np.eye(3)[HARD])) == pytest.approx(expected)
-        assert mean_score(bare, pt.Truth.from_probs(np.eye(3)[HARD], **names)) == pytest.approx(expected)
-
-    def test_the_whole_line(self, names):
-        models = {"good": TWO["a"], "flat": TWO["b"]}
-        left = pt.evaluate(
-            pt.Annotations.from_counts(VOTES, **names), pt.Predictions.from_probs(models), engine="exact"
-        )
-        right = pt.evaluate(
-            pt.Annotations.from_counts(VOTES), pt.Predictions.from_probs(models, **names), engine="exact"
-        )
-        for result in (left, right):
-            assert result.comparison.ranking()["model"].to_list() == ["good", "flat"]
-            assert result.scores.values[0].mean() == pytest.approx(EXPECTED)
+def test_names_on_one_side(names):
+    bare, named = pt.Predictions.from_probs({"a": PROBS}), pt.Predictions.from_probs({"a": PROBS}, **names)
+    expected = -np.log(PROBS[np.arange(N), HARD]).mean()
+    assert mean_score(named, pt.Truth.from_labels(HARD, 3)) == pytest.approx(expected)
+    assert mean_score(named, pt.Truth.from_probs(np.eye(3)[HARD])) == pytest.approx(expected)
+    assert mean_score(bare, pt.Truth.from_probs(np.eye(3)[HARD], **names)) == pytest.approx(expected)
+    of_votes = pt.infer_truth(pt.Annotations.from_counts(VOTES, **names), "vote-share")
+    assert mean_score(bare, of_votes) == pytest.approx(EXPECTED)
 
 
 def test_groups_as_a_list_follow_the_caller():
@@ -180,7 +169,7 @@ def test_two_labels_need_no_order():
 )
 def test_errors(order, message):
     with pytest.raises(InputError, match=message):
-        pt.score(MODELS, TRUTH, rule="ranked-probability", order=order)  # type: ignore[arg-type]
+        pt.score(MODELS, TRUTH, rule="ranked-probability", order=order)
     with pytest.raises(InputError, match="an order of labels for the rule 'log'"):
         pt.score(MODELS, TRUTH, rule="log", order=LOW_TO_HIGH)
 
@@ -190,6 +179,6 @@ def test_the_order_stands_in_the_settings():
     models = {"a": (votes + 0.5) / (votes + 0.5).sum(1, keepdims=True), "b": np.full((4, 3), 1 / 3)}
     annotations = pt.Annotations.from_counts(votes, labels=LOW_TO_HIGH)
     options = {"rule": "ranked-probability", "order": LOW_TO_HIGH, "engine": "exact"}
-    result = pt.evaluate(annotations, pt.Predictions.from_probs(models), **options)  # type: ignore[arg-type]
+    result = pt.evaluate(annotations, pt.Predictions.from_probs(models), **options)
     assert result.to_dict()["settings"]["label_order"] == LOW_TO_HIGH
     assert [row["model"] for row in result.to_dict()["models"]] == ["a", "b"]

@@ -35,8 +35,6 @@ def has_shape(hint: object) -> bool:
 def type_checking_names(module: str) -> frozenset[str]:
     """The names that a module imports under `if TYPE_CHECKING:`, which do not exist at run time."""
     spec = importlib.util.find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
     blocks = (node for node in ast.walk(ast.parse(Path(spec.origin).read_text())) if isinstance(node, ast.If))
     imports = (
         alias

@@ -86,7 +86,6 @@ def alarms(stream: Stream, n_items: int, replications: int, seed: int, alpha: fl
 
 def effect_share(stream: Stream, effect: float) -> float:
     """The share of items that must go to the bound for a mean of `effect` standard deviations of what results."""
-    assert stream.bound is not None
     far = stream.bound
 
     def ratio(share: float) -> float:

@@ -6,17 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from monitor_study import BOUNDED, UNBOUNDED, alarms, evidence, fixed_size, stopping_times
+from monitor_study import BOUNDED, UNBOUNDED, alarms, fixed_size, stopping_times
 from scipy.integrate import quad
 from scipy.stats import norm, skew
 
-from probtruth.study.confidence_sequence import (
-    SHARES,
-    SPREAD,
-    STAKES,
-    START,
-    SequentialEvidence,
-)
+from probtruth.study.confidence_sequence import SHARES, SPREAD, STAKES, START, SequentialEvidence
 
 ROUNDING = 1e-9  # Of a few hundred float64 operations
 CUBES = 1e-8  # Of sums of cubes over a few hundred units, and of the quadrature
@@ -163,16 +157,3 @@ def test_an_effect_is_found_in_three_times_the_items_of_a_fixed_test(stream):
     times = stopping_times(stream, 0.3, 600, 100, seed=2)
     assert fixed_size(0.3) == 90  # G*Power 3.1, means: difference from constant, two-sided, d = .3, power .8
     assert np.median(times) <= 3 * fixed_size(0.3)
-
-
-@pytest.mark.long
-def test_covers_the_mean_at_all_times():
-    stream = BOUNDED[1]
-    rng = np.random.default_rng(4)
-    missed = 0
-    for _ in range(20):
-        d = np.minimum(stream.draw(rng, 500) + 0.2, 1.0)  # at most .9 + .2
-        mean = float(np.minimum(stream.draw(np.random.default_rng(0), 400_000) + 0.2, 1.0).mean())
-        low, high = evidence(stream, d).interval(0.05)
-        missed += not low <= mean <= high
-    assert missed <= 1 + 5 * math.sqrt(20 * 0.05 * 0.95)

@@ -81,20 +81,9 @@ def test_any_split_into_batches_gives_the_same_bits(cuts, clustered):
         else:
             watch = monitor(batch, watch, cluster=options.get("cluster"))
     watch = monitor(rows, watch, cluster=options.get("cluster"), close=True)
-    assert watch.skipped == N
+    assert (watch.skipped, watch.waiting) == (N, 0)
     assert numbers(watch) == numbers(whole)
     assert watch.path(3).equals(whole.path(3))
-
-
-def test_a_file_that_grows_can_be_fed_again_and_again():
-    rows = table()
-    watch = monitor(cut(rows, 0, 101), bounds=(0, 1))
-    assert (watch.n_items, watch.waiting) == (50, 1)
-    watch = monitor(rows, watch)
-    assert (watch.n_items, watch.skipped, watch.waiting) == (N, 50, 0)
-    assert numbers(watch) == numbers(monitor(rows, bounds=(0, 1)))
-    again = monitor(rows, watch)
-    assert (again.skipped, numbers(again)) == (N, numbers(watch))
 
 
 def test_an_item_arrives_with_its_second_score():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from made_scores import cells, make
 from scipy.stats import nct, norm, t
+from simulated_annotations import answered
 
 import probtruth as pt
 from probtruth.study.pilot import Design
@@ -340,10 +341,7 @@ def annotated():
     named = {"item": np.repeat(items, 6), "annotator": np.tile(list("abcdef"), 150), "label": votes.astype(int).ravel()}
     probs = {name: 1 / (1 + np.exp(-(logit + shift))) for name, shift in (("p", 0.3), ("q", -0.3))}
     predictions = {name: np.stack([1 - one, one], 1) for name, one in probs.items()}
-    return (
-        pt.Annotations.from_long(named),
-        pt.Predictions.from_probs(predictions, items=items, labels=["0", "1"]),
-    )
+    return (pt.Annotations.from_long(named), pt.Predictions.from_probs(predictions, items=items, labels=["0", "1"]))
 
 
 def test_annotators_biases_are_a_part_of_the_plan(annotated):
@@ -366,12 +364,11 @@ def test_classes_whose_weights_were_fitted():
     right = rng.random((90, 3)) < 0.4
     label = np.where(right, true[:, None], rng.integers(0, 3, (90, 3)))
     who = np.stack([rng.choice(12, 3, replace=False) for _ in range(90)])
-    rows = {"item": np.repeat(np.arange(90), 3), "annotator": who.ravel(), "label": label.ravel()}
     near = np.eye(3)[true] + 0.2
     models = {name: near * np.exp(spread * rng.normal(size=(90, 3))) for name, spread in (("a", 0.5), ("b", 1.0))}
     probs = {name: table / table.sum(1, keepdims=True) for name, table in models.items()}
     predictions = pt.Predictions.from_probs(probs, items=range(90), labels=range(3))
-    result = pt.evaluate(pt.Annotations.from_long(rows), predictions, estimand="class", engine="exact")
+    result = pt.evaluate(answered(label, who), predictions, estimand="class", engine="exact")
     (pair,) = result.comparison.pairs
     same, more, *_ = pt.plan(result, n_items=360).designs
     assert same["width"] == pytest.approx(pair.high - pair.low, rel=EXACT)

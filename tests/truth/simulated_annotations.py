@@ -45,7 +45,6 @@ def renamed(annotations: Annotations, seed: int) -> tuple[Annotations, np.ndarra
         for what, names in (("item", index.items), ("annotator", index.annotators), ("label", index.labels))
     }
     order = generator.permutation(len(annotations.item))
-    assert annotations.annotator is not None
     rows = {
         "item": [new["item"][code] for code in annotations.item[order]],
         "annotator": [new["annotator"][code] for code in annotations.annotator[order]],

@@ -31,7 +31,6 @@ CROWD, TRUE = crowd(1)
 def test_each_label_alone_is_infer_truth_of_yes_and_no() -> None:
     found = pt.infer_multilabel(CROWD, "dawid-skene-em", none="none")
     assert found.index.labels == tuple(f"l{place}" for place in range(6))
-    assert CROWD.annotator is not None
     pairs = {(int(item), int(who)) for item, who in zip(CROWD.item, CROWD.annotator, strict=True)}
     has = set(zip(CROWD.item.tolist(), CROWD.annotator.tolist(), CROWD.label.tolist(), strict=True))
     label = CROWD.index.labels.index("l2")
@@ -50,7 +49,7 @@ def test_shares_are_the_share_of_annotators_who_gave_the_label() -> None:
     rows = {"item": list("aaabbb"), "annotator": list("pqqpqr"), "label": ["x", "x", "y", "y", "y", "x"]}
     found = pt.infer_multilabel(pt.Annotations.from_long(rows, replicate="label"), "vote-share")
     np.testing.assert_allclose(found.probs, [[1, 1 / 2], [1 / 3, 2 / 3]], rtol=1e-12)
-    assert found.truths["x"].n_votes.tolist() == [2, 3]  # type: ignore[union-attr]
+    assert found.truths["x"].n_votes.tolist() == [2, 3]
 
 
 def test_sensitivity_and_specificity_are_found() -> None:

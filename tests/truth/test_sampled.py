@@ -15,7 +15,6 @@ def test_data_that_a_program_made_agree_as_much_as_it_says() -> None:
     crowd, _, _ = simulate(60, 8, 4, 3, seed=3)
     index, lone = crowd.index, crowd.item == 0
     rows = np.flatnonzero(~lone | (np.cumsum(lone) == 1))  # one answer to the first item: it has no pair
-    assert crowd.annotator is not None
     columns = {"item": (index.items, crowd.item), "annotator": (index.annotators, crowd.annotator)}
     columns["label"] = (index.labels, crowd.label)
     crowd = pt.Annotations.from_long(

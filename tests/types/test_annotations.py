@@ -30,7 +30,6 @@ class TestLong:
         assert ann.index.annotators == ("1", "2")
         assert ann.index.labels == ("no", "yes")
         assert ann.item.tolist() == [1, 0, 1, 2]
-        assert ann.annotator is not None
         assert ann.annotator.tolist() == [1, 0, 0, 1]
         assert ann.label.tolist() == [0, 1, 0, 1]
         assert ann.multiplicity.tolist() == [1, 1, 1, 1]
@@ -78,7 +77,7 @@ class TestLong:
     )
     def test_errors(self, table: dict[str, list[object]], options: dict[str, object], message: str) -> None:
         with pytest.raises(InputError, match=re.escape(message)):
-            Annotations.from_long(table, **options)  # type: ignore[arg-type]
+            Annotations.from_long(table, **options)
 
 
 class TestCounts:
@@ -120,7 +119,7 @@ class TestCounts:
     )
     def test_errors(self, counts: object, options: dict[str, object], message: str) -> None:
         with pytest.raises(InputError, match=re.escape(message)):
-            Annotations.from_counts(counts, **options)  # type: ignore[arg-type]
+            Annotations.from_counts(counts, **options)
 
 
 def test_larger_sets_of_labels_only() -> None:

@@ -67,8 +67,6 @@ def test_a_part_has_the_replicates_of_its_models_and_items() -> None:
         {name: [column[row] for row in kept] for name, column in table.items()}, replicate="seed", higher_is_better=True
     )
     assert part.models == ("z", "x")
-    assert part.replicates is not None
-    assert alone.replicates is not None
     np.testing.assert_array_equal(part.values[::-1], alone.values)
     np.testing.assert_array_equal(part.replicates.values[::-1], alone.replicates.values)
     np.testing.assert_array_equal(part.replicates.item, alone.replicates.item)
@@ -77,8 +75,6 @@ def test_a_part_has_the_replicates_of_its_models_and_items() -> None:
 
 def test_groups_of_items_that_were_dropped_are_not_groups() -> None:
     scores = Scores.from_frame(FRAME, group="group", cluster="item", higher_is_better=False).common()
-    assert scores.groups is not None
-    assert scores.clusters is not None
     assert (scores.groups.codes.tolist(), scores.groups.names) == ([1, 0], ("g1", "g2"))
     assert (scores.clusters.codes.tolist(), scores.clusters.names) == ([0, 1], ("x", "y"))
 
@@ -122,7 +118,7 @@ def test_the_order_of_rows_changes_nothing_but_the_order_of_models(order: list[i
 )
 def test_errors(table: dict[str, list[object]], options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        Scores.from_frame(table, **options, higher_is_better=False)  # type: ignore[arg-type]
+        Scores.from_frame(table, **options, higher_is_better=False)
 
 
 def test_items_that_stand_for_all_are_drawn_by_the_seed():

@@ -51,7 +51,7 @@ class HuggingFace:
 @pytest.mark.parametrize(
     "kind", [np.asarray, jnp.asarray, Tensor, np.ndarray.tolist, lambda a: polars.DataFrame(a), pandas.DataFrame]
 )
-def test_arrays_without_names(kind) -> None:  # type: ignore[no-untyped-def]
+def test_arrays_without_names(kind) -> None:
     predictions = pt.Predictions.from_probs({"m": kind(PROBS)})
     assert predictions.index.positional_items
     assert predictions.index.positional_labels

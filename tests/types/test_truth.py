@@ -53,7 +53,7 @@ def test_given_labels_know_nothing_of_annotators() -> None:
 )
 def test_errors(probs: object, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
-        Truth.from_probs(probs, **options)  # type: ignore[arg-type]
+        Truth.from_probs(probs, **options)
 
 
 def test_labels_as_text_need_no_number():

@@ -44,7 +44,6 @@ def test_log_likelihood_is_that_of_the_draws(twelve: pt.Truth) -> None:
     chain, draw, item = 1, 57, 2
     marginals = tree["posterior"]["marginals"].values[chain, draw]
     confusion = tree["posterior"]["confusion"].values[chain, draw].astype(float)
-    assert TWELVE.annotator is not None
     rows = TWELVE.item == item
     said = np.log(confusion[TWELVE.annotator[rows], :, TWELVE.label[rows]]).sum(0)
     single = np.finfo(np.float32).eps * 64

@@ -23,16 +23,8 @@ Ends = dict[object, tuple[float, float]]
 
 
 def ends(comparison: Comparison) -> Ends:
-    found: Ends = {}
-    for row in comparison.pairs:
-        assert row.low is not None
-        assert row.high is not None
-        found[row.models] = (row.low, row.high)
-    for one in comparison.ranks:
-        assert one.low is not None
-        assert one.high is not None
-        found[one.model] = (one.low, one.high)
-    return found
+    of_pairs = {row.models: (row.low, row.high) for row in comparison.pairs}
+    return of_pairs | {row.model: (row.low, row.high) for row in comparison.ranks}
 
 
 def moved(one: Ends, other: Ends, of: object) -> float:

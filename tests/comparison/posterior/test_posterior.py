@@ -1,7 +1,5 @@
 """The three engines: what makes the shown numbers, and that all say the same."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -96,31 +94,6 @@ def test_shifted_draws_shift_every_shown_number(groups, monkeypatch):
     other = compare(make(values), groups, engine="nuts", rope=0.1)
     for (one, _), (two, _) in zip(shown(plain), shown(other), strict=True):
         assert one != two  # what does not come from the draws would be the same number
-
-
-CODE = """
-import sys
-from probtruth.cli import main
-import probtruth as pt
-rows = {"item": [*range(6)] * 3, "model": [*"a" * 6, *"b" * 6, *"c" * 6], "loss": [x * x % 7 for x in range(18)]}
-print(pt.compare(pt.Scores.from_frame(rows, score="loss", higher_is_better=False)).diagnostics["engine"])
-with open("scores.csv", "w") as file:
-    print("item,model,loss", *(",".join(map(str, row)) for row in zip(*rows.values())), sep="\\n", file=file)
-for more in ([], ["--json"]):
-    sys.argv = ["probtruth", "compare", "scores.csv", "--score", "loss", *more]
-    try:
-        main()
-    except SystemExit as end:
-        assert not end.code
-    print()
-print([name for name in ("jax", "numpyro", "arviz", "arviz_stats", "matplotlib") if name in sys.modules])
-"""
-
-
-@pytest.mark.process
-def test_without_groups_nothing_loads_jax(tmp_path):
-    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True, cwd=tmp_path)
-    assert (done.stdout.splitlines()[0], done.stdout.splitlines()[-1]) == ("exact", "[]")
 
 
 def test_samplers_that_differ_are_named_with_their_tables():

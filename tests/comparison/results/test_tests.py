@@ -11,14 +11,7 @@ from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
 from probtruth.comparison.options import checked_options
 from probtruth.comparison.posterior.posterior import Posterior
-from probtruth.comparison.results.tests import (
-    EXACT,
-    EXPLICIT,
-    FLIPS,
-    model_free_tests,
-    sign_flip_p,
-    signed_rank_p,
-)
+from probtruth.comparison.results.tests import EXACT, EXPLICIT, FLIPS, model_free_tests, sign_flip_p, signed_rank_p
 
 SEED = 0
 MONTE_CARLO = 5.0
@@ -36,15 +29,6 @@ def of(values, clusters=None, groups=None):
 def error(p):
     """Five Monte Carlo standard errors of random flips."""
     return MONTE_CARLO * np.sqrt(p * (1 - p) / FLIPS)
-
-
-def test_tests_are_those_of_scipy():
-    a, b = np.random.default_rng(0).gamma(1.0, size=(2, 25))
-    (row,) = of(np.stack([a, b]))
-    reference = stats.ttest_rel(a, b)
-    assert (row.t, row.df) == (pytest.approx(reference.statistic), pytest.approx(24))
-    assert row.t_p == pytest.approx(reference.pvalue)
-    assert row.wilcoxon_p == pytest.approx(stats.wilcoxon(a, b).pvalue)
 
 
 def test_repeats_of_an_item_in_a_cluster_are_no_more_evidence():

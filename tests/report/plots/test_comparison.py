@@ -1,7 +1,5 @@
 """Axes that are given are used, what is drawn was computed."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -60,10 +58,7 @@ def test_each_interval_is_drawn_in_its_row_and_one_that_holds_0_is_hollow():
     assert ax.yaxis_inverted()
 
 
-@pytest.mark.parametrize(
-    ("difference", "text"),
-    [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known")],
-)
+@pytest.mark.parametrize(("difference", "text"), [(float("inf"), "∞"), (-float("inf"), "−∞"), (None, "not known")])
 def test_what_cannot_be_placed_is_written(difference, text):
     assert text in words(drawn({**PAIR, "difference": difference, "low": None, "high": None}))
 
@@ -146,12 +141,6 @@ def test_a_metric_may_have_braces_in_its_name(make):
     """A template of the axis' title took them for places to fill, and the report was not written."""
     made = contents(make["rewrite"](make["bare"](2), rule="cost {EUR}"))
     assert "model-00 − model, mean cost {EUR}" in made.figure.svg
-
-
-@pytest.mark.process
-def test_pyplot_is_never_loaded():
-    code = "import sys; import probtruth.report.write; sys.exit('matplotlib.pyplot' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_axes_are_shown_by_a_notebook_and_own_ones_are_not():

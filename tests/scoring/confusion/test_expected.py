@@ -1,9 +1,6 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
 from sklearn import metrics as skm
 
 import probtruth as pt
@@ -14,11 +11,6 @@ ROUND_OFF = 1e-12  # A few thousand additions of numbers near 1 in float64
 def binary(y, p):
     y, p = np.asarray(y), np.asarray(p)
     return pt.Predictions.from_probs({"a": np.stack([1 - p, p], -1)}), pt.Truth.from_probs(np.stack([1 - y, y], -1))
-
-
-def tables(n_labels, n_items=6):
-    weights = hnp.arrays(np.float64, (n_items, n_labels), elements=st.floats(0.01, 1))
-    return weights.map(lambda table: table / table.sum(-1, keepdims=True))
 
 
 def test_one_item_of_the_blog():
@@ -70,14 +62,6 @@ def test_macro_f_against_the_people_and_against_their_majority(chaosnli):
     for truth, expected in ((majority, 0.726), (people, 0.646)):
         found = pt.expected_confusion(predictions, truth, response="argmax")
         assert round(float(found.metric("f", average="macro")[2]), 3) == expected
-
-
-@settings(deadline=None, max_examples=30, derandomize=True)
-@given(tables(2), tables(2), st.floats(0.05, 0.95))
-def test_two_labels_by_a_threshold(y, p, threshold):
-    predictions, truth = pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y)
-    one = pt.expected_confusion(predictions, truth, "threshold", threshold=threshold)
-    np.testing.assert_array_equal(one.counts[0, :, 1], y[p[:, 1] >= threshold].sum(0))
 
 
 def test_ties_share_the_answer():

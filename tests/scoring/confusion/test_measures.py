@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import probtruth as pt
-from probtruth.scoring.confusion import measures
 from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_columns, measure_table
 
 ROUND_OFF = 1e-12  # Sums of a few thousand products near 1 in float64
@@ -172,16 +171,3 @@ def test_smoothed_draws_move_the_centre_and_plug_in_does_not():
     found = pt.expected_confusion(predictions, truth, method="draws")
     assert found.plug_in[0, 0] == pytest.approx(14 / 15, rel=ROUND_OFF)
     assert found.values[0, 0] < found.plug_in[0, 0]
-
-
-@pytest.mark.parametrize("n_labels", [3, 20])
-def test_drawn_labels_follow_their_probabilities(n_labels):
-    probs = np.random.default_rng(0).dirichlet(np.ones(n_labels), 2)
-    probs[:, 1] = 0
-    probs /= probs.sum(1, keepdims=True)
-    labels = measures.draw_labels(probs, 40_000, np.random.default_rng(1))
-    assert labels.shape == (2, 40_000)
-    for row, wanted in zip(labels, probs, strict=True):
-        shares = np.bincount(row, minlength=n_labels) / 40_000
-        assert (np.abs(shares - wanted) <= STANDARD_ERRORS * np.sqrt(wanted * (1 - wanted) / 40_000)).all()
-    assert not (labels == 1).any()

@@ -172,16 +172,12 @@ def test_tables_say_the_same():
         ({"floor": "low"}, "got floor 'low'"),
         ({"source": "isotonc"}, "Did you mean 'isotonic'"),
         ({"powers": [1, float("nan")]}, "a power that is NaN"),
+        ({}, r"power 0.123, expected a power of the profile"),
     ],
 )
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
-        profile(two([0.5]), two([1]), **options)
-
-
-def test_a_power_that_was_not_asked_for():
-    with pytest.raises(pt.InputError, match=r"power 0.123, expected a power of the profile"):
-        profile(two([0.5]), two([1])).at(0.123)
+        profile(two([0.5]), two([1]), **options).at(0.123)
 
 
 def test_means_are_those_of_the_kernel():

@@ -34,9 +34,7 @@ def test_members_that_have_names():
         np.testing.assert_allclose(near[positive], -np.log(probs[positive]), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(2 * losses_of(pt.rules.power(2), probs), losses_of(pt.rules.brier, probs), atol=ROUNDING)
     np.testing.assert_allclose(
-        losses_of(pt.rules.pseudospherical(2), probs) - 1,
-        losses_of(pt.rules.spherical, probs),
-        atol=ROUNDING,
+        losses_of(pt.rules.pseudospherical(2), probs) - 1, losses_of(pt.rules.spherical, probs), atol=ROUNDING
     )
     pair, _ = table(2)
     assert_same(losses_of(pt.rules.beta(0, 0), pair), losses_of(pt.rules.log, pair))
@@ -121,14 +119,9 @@ def test_one_rule_object_for_one_parameter():
         (lambda: pt.rules.beta(-1, 0), "a -1, expected a number above -1"),
         (lambda: pt.rules.beta(0, float("nan")), "b nan"),
         (lambda: pt.rules.bregman(3), "generator of type int"),
+        (lambda: pt.score({"a": [[0.2, 0.3, 0.5]]}, [0], rule=pt.rules.beta(1, 1)), "3 labels, expected 2 labels"),
     ],
 )
 def test_errors(make, message):
     with pytest.raises(pt.InputError, match=message):
         make()
-
-
-def test_two_label_rule_on_three_labels():
-    predictions = pt.Predictions.from_probs({"a": [[0.2, 0.3, 0.5]]})
-    with pytest.raises(pt.InputError, match="3 labels, expected 2 labels"):
-        pt.score(predictions, pt.Truth.from_probs([[1, 0, 0]]), rule=pt.rules.beta(1, 1))

@@ -84,44 +84,29 @@ def test_a_perfect_forecast_costs_zero_not_minus_zero():
     assert list(map(str, costs)) == ["0.0"] * 3
 
 
-def test_log_and_brier_agree_with_scikit_learn_on_hard_labels():
-    probs, _ = table()
-    labels = np.random.default_rng(1).integers(0, 4, 50)
-    hard = np.eye(4)[labels]
-    known = list(range(4))
-    np.testing.assert_allclose(
-        x64(pt.log_score, probs, hard).mean(), log_loss(labels, probs, labels=known), rtol=FLOAT64
-    )
-    np.testing.assert_allclose(
-        x64(pt.brier_score, probs, hard).mean(),
-        brier_score_loss(labels, probs, labels=known, scale_by_half=False),
-        rtol=FLOAT64,
-    )
+PROBS, TRUTH = table()
+LABELS = np.random.default_rng(1).integers(0, 4, 50)
+HARD = np.eye(4)[LABELS]
+FIRST = np.stack([1 - PROBS[:, 0], PROBS[:, 0]], 1)  # whether the label is the first one, and its report
+IS_FIRST = np.stack([1 - HARD[:, 0], HARD[:, 0]], 1)
 
 
-def test_ranked_probability_and_log_agree_with_scoringrules_on_hard_labels():
-    probs, _ = table()
-    labels = np.random.default_rng(3).integers(0, 4, 50)
-    hard = np.eye(4)[labels]
-    np.testing.assert_allclose(
-        x64(pt.ranked_probability_score, probs, hard),
-        scoringrules.rps_score(labels + 1, probs),
-        rtol=FLOAT64,
-        atol=FLOAT64,
-    )
-    yes = labels == 0
-    pair = np.stack([1 - probs[:, 0], probs[:, 0]], 1)
-    np.testing.assert_allclose(
-        x64(pt.log_score, pair, np.eye(2)[yes.astype(int)]),
-        scoringrules.log_score(yes.astype(float), probs[:, 0]),
-        rtol=FLOAT64,
-    )
-
-
-def test_entropy_and_divergence_agree_with_scipy():
-    probs, truth = table()
-    np.testing.assert_allclose(x64(pt.entropy, truth), scipy_entropy(truth, axis=1), rtol=FLOAT64)
-    np.testing.assert_allclose(x64(pt.kl_divergence, probs, truth), rel_entr(truth, probs).sum(1), rtol=FLOAT64)
+@pytest.mark.parametrize(
+    ("ours", "expected"),
+    [
+        ((pt.log_score, PROBS, HARD), log_loss(LABELS, PROBS, labels=range(4))),
+        ((pt.brier_score, PROBS, HARD), brier_score_loss(LABELS, PROBS, labels=range(4), scale_by_half=False)),
+        ((pt.ranked_probability_score, PROBS, HARD), scoringrules.rps_score(LABELS + 1, PROBS)),
+        ((pt.log_score, FIRST, IS_FIRST), scoringrules.log_score(HARD[:, 0], PROBS[:, 0])),
+        ((pt.entropy, TRUTH), scipy_entropy(TRUTH, axis=1)),
+        ((pt.kl_divergence, PROBS, TRUTH), rel_entr(TRUTH, PROBS).sum(1)),
+    ],
+    ids=["log, scikit-learn", "Brier, scikit-learn", "ranked, scoringrules", "log, scoringrules", "entropy", "KL"],
+)
+def test_agrees_with_other_libraries(ours, expected):
+    found = x64(*ours)
+    mean = found if np.ndim(expected) else found.mean()  # scikit-learn has means only
+    np.testing.assert_allclose(mean, expected, rtol=FLOAT64, atol=FLOAT64)
 
 
 def test_ties_share_the_choice():
@@ -149,36 +134,22 @@ def test_integer_truth_takes_the_type_of_the_probabilities():
     assert pt.log_score(np.array([0.5, 0.5], np.float32), np.array([1, 0])).dtype == np.float32
 
 
-ROUNDING = 1e-12  # Relative and absolute error of sums of up to ten terms in float64
-
-
 def test_quadratic_on_both_sides_of_the_decomposition():
     # Chakraborty et al. (2015), Equation 11, at truth (.7, .3), forecast (.5, .5): -.5 = -.58 + .08
     truth, probs = np.array([0.7, 0.3]), np.array([0.5, 0.5])
     rule = pt.rules.quadratic
-    parts = [float(x64(f, *a)) for f, a in ((rule.expected, (probs, truth)), (rule.entropy, (truth,)))]
-    np.testing.assert_allclose([*parts, x64(rule.divergence, probs, truth)], [-0.5, -0.58, 0.08], rtol=ROUNDING)
+    parts = [x64(rule.expected, probs, truth), x64(rule.entropy, truth), x64(rule.divergence, probs, truth)]
+    np.testing.assert_allclose(parts, [-0.5, -0.58, 0.08], rtol=FLOAT64)
 
 
-def test_spherical_divergence_is_length_times_one_minus_cosine():
-    truth, probs = np.array([0.7, 0.3]), np.array([0.6, 0.4])
-    length, other = np.sqrt(0.58), np.sqrt(0.52)
-    cosine = (0.42 + 0.12) / (length * other)
-    np.testing.assert_allclose(x64(pt.rules.spherical.divergence, probs, truth), length * (1 - cosine), rtol=1e-10)
-
-
-def test_flags():
-    flags = {rule.name: (rule.proper, rule.strictly_proper, rule.local) for rule in RULES.values()}
-    assert flags["log"] == (True, True, True)
-    assert flags["brier"] == flags["spherical"] == flags["ranked-probability"] == (True, True, False)
-    assert flags["zero-one"] == (True, False, False)
-    assert flags["linear"] == (False, False, True)
+def test_local_rules_and_sources():
+    """Whether rules are proper: test_propriety.py."""
+    assert [rule.name for rule in RULES.values() if rule.local] == ["log", "linear"]
     assert all("doi:" in rule.source for rule in RULES.values())
 
 
 @pytest.mark.parametrize(
-    ("rule", "message"),
-    [("brierr", "Did you mean 'brier'"), (3, "rule of type int"), ("", "expected one of 'log'")],
+    ("rule", "message"), [("brierr", "Did you mean 'brier'"), (3, "rule of type int"), ("", "expected one of 'log'")]
 )
 def test_unknown_rule(rule, message):
     with pytest.raises(pt.InputError, match=message):

@@ -18,11 +18,7 @@ ABSOLUTE32 = (
 )
 
 GENERATED = pt.rules.bregman(lambda p: (p * jnp.log(p)).sum(), name="generated")
-QUICK = [
-    *pt.rules.RULES.values(),
-    pt.rules.pseudospherical(1.5),
-    GENERATED,
-]
+QUICK = [*pt.rules.RULES.values(), pt.rules.pseudospherical(1.5), GENERATED]
 LONG = [pt.rules.power(b) for b in (0.4, 1.5, 10)] + [pt.rules.pseudospherical(0.4)]
 LONG += [pt.rules.beta(a, b) for a, b in ((-0.9, 5), (3, 0.1))]
 FEW = [pt.rules.log, pt.rules.spherical, GENERATED]

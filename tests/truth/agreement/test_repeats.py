@@ -23,7 +23,6 @@ def made(rows: list[Row]) -> pt.Annotations:
 def rows() -> list[Row]:
     """60 items, 4 of 6 annotators each, 3 labels."""
     annotations, _, _ = simulate(60, 6, 4, 3, seed=5)
-    assert annotations.annotator is not None
     cells = zip(annotations.item.tolist(), annotations.annotator.tolist(), annotations.label.tolist(), strict=True)
     return [(f"i{item}", f"a{who}", f"k{label}") for item, who, label in cells]
 

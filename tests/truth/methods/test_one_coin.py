@@ -14,19 +14,10 @@ def test_first_step_by_hand() -> None:
     rows = {"item": ["a", "a", "b", "b"], "annotator": ["p", "q", "p", "q"], "label": ["x", "x", "x", "y"]}
     truth = pt.infer_truth(pt.Annotations.from_long(rows), "one-coin", max_iterations=1)
     np.testing.assert_allclose(truth.annotators()["ability"], [0.75, 0.75], rtol=ROUNDING)
+    assert truth.annotators()["n_annotations"].to_list() == [2, 2]
     np.testing.assert_allclose(truth.marginals, [0.75, 0.25], rtol=ROUNDING)
     joint = np.array([[0.75 * 0.75**2, 0.25 * 0.25**2], [0.75 * 0.75 * 0.25, 0.25 * 0.25 * 0.75]])
     np.testing.assert_allclose(truth.probs, joint / joint.sum(1, keepdims=True), rtol=ROUNDING)
-
-
-def test_accuracies_are_recovered() -> None:
-    generator = np.random.default_rng(4)
-    skill, classes = np.array([0.95, 0.9, 0.8, 0.7, 0.6, 0.25]), generator.integers(4, size=600)
-    right = generator.random((600, 6)) < skill
-    other = (classes[:, None] + generator.integers(1, 4, (600, 6))) % 4
-    truth = pt.infer_truth(answered(np.where(right, classes[:, None], other)), "one-coin")
-    five_errors = 5 * 0.5 / np.sqrt(600)
-    np.testing.assert_allclose(truth.annotators()["ability"], skill, atol=five_errors)
 
 
 def test_a_label_that_is_lost_is_warned_of() -> None:
@@ -34,7 +25,6 @@ def test_a_label_that_is_lost_is_warned_of() -> None:
     generator = np.random.default_rng(0)
     biased = answered(np.where(generator.random((100, 6)) < 0.75, "yes", "no"))
     lost = pt.infer_truth(biased, "one-coin", draws=0)
-    assert lost.marginals is not None
     assert lost.marginals.min() < 0.05
     assert any("labels may have switched" in words and "'no'" in words for words in drifts(lost))
     plain = answered((np.arange(100)[:, None] + (generator.random((100, 6)) >= 0.8)) % 2)
