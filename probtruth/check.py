@@ -4,6 +4,7 @@ Arrays are checked in `check_arrays`. This module loads no array library: the he
 """
 
 import os
+import re
 import shlex
 import sys
 from collections import Counter
@@ -75,6 +76,15 @@ AS_TEXT = (
 LONGEST = 60  # How many characters of a name or cell a message shows
 
 
+# Names, in lower case and without blanks and underscores, that columns often have.
+USUAL = {
+    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit)(id)?",
+    "annotator": "(annotator|worker|rater|judge|coder|labell?er)(id)?",
+    "label": r"label|answer([.].*)?|response|annotation|judge?ment",
+    "model": "model(name|id)?|system",
+}
+
+
 def quote(value: object) -> str:
     """The repr of a name or cell, shortened if it is long."""
     text = value if isinstance(value, str) else str(value)
@@ -85,10 +95,21 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: MaybeText = None)
     """`Did you mean 'x'?` if an option is close, else what is to be said otherwise: the list of options."""
     listed = [str(option) for option in options]
     short = [option for option in listed if len(option) <= LONGEST][:1000]
+    plain = {option.casefold(): option for option in reversed(short)}
     close = get_close_matches(word[:LONGEST], short, n=1, cutoff=0.65)
+    close += [plain[name] for name in get_close_matches(word[:LONGEST].casefold(), plain, n=1, cutoff=0.65)]
     if close:
         return f"Did you mean {close[0]!r}?"
     return otherwise or f"The options are: {shortlist(listed)}."
+
+
+def usual_column(role: str, columns: Strings) -> MaybeText:
+    """The only column whose name is usual for a role (WorkerId, question_id, Answer.label), for a hint."""
+    pattern = USUAL.get(role)
+    if pattern is None:
+        return None
+    fits = [name for name in columns if re.fullmatch(pattern, re.sub("[ _-]", "", name.lower()))]
+    return fits[0] if len(fits) == 1 else None
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:

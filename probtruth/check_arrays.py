@@ -47,6 +47,10 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
         if array.dtype != np.float32:
             array = array.astype(np.float64)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        if not (hasattr(values, "__len__") or hasattr(values, "__array__")):
+            got = f"{what} that are not numbers, but a {type(values).__name__}"
+            hint = "Give a path, or read it into a dataframe first."
+            raise InputError(got, "an array of numbers", hint) from None
         raise InputError(
             f"{what} that are not numbers ({error})", "an array of numbers", "Check for text or ragged rows."
         ) from None

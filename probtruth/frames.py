@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -39,17 +40,10 @@ TIMES_ALIKE = (
 )
 
 
-# Names, in lower case and without blanks and underscores, that columns often have.
-USUAL = {
-    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit)(id)?",
-    "annotator": "(annotator|worker|rater|judge|coder|labell?er)(id)?",
-    "label": r"label|answer([.].*)?|response|annotation|judge?ment",
-    "model": "model(name|id)?|system",
-}
-
-
 def name_text(value: object) -> str:
     """A name as text: text stays as written, a number is named by its value (1.0 is 1), a time as in a column."""
+    if isinstance(value, Enum):
+        return name_text(value.value)
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -90,6 +84,13 @@ def by_value(names: "polars.Series") -> "polars.Series":
 def named(values: Iterable[object]) -> Texts:
     """Values of Python that stand together, as names."""
     return tuple(by_value(polars_names([name_text(value) for value in values])))
+
+
+def one_name(value: object, names: Strings, what: str) -> str:
+    """The one of these names that a value of Python is: as it is written, or by its value, as in a column."""
+    written = name_text(value)
+    (valued,) = named([value])
+    return check.one_of(valued if written not in names and valued in names else written, tuple(names), what)
 
 
 def _by_number(names: "polars.Series") -> "polars.Series":
@@ -215,9 +216,12 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
     import pyarrow
 
     try:
-        return polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
+        made = polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
+        if polars.Binary not in made.dtypes:
+            return made
     except (TypeError, ValueError, OverflowError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
-        return {name: frame[name].to_list() for name in frame.columns}
+        pass
+    return {name: frame[name].to_list() for name in frame.columns}
 
 
 def with_index(frame: Any) -> "polars.DataFrame":
@@ -241,6 +245,10 @@ def series(name: str, column: Any) -> "polars.Series":
             "Tables by model's name are predictions: evaluate(reference, predictions), score(predictions, truth).",
         )
     column = as_array(column)
+    if is_one_value(column):
+        raise InputError(
+            f"one value as the column {quote(name)}", "a list of values, one a row", "Give every column as a list."
+        )
     masked = check_arrays.masked_entry(column)
     if masked is not None:
         raise InputError(
@@ -255,7 +263,8 @@ def series(name: str, column: Any) -> "polars.Series":
             made = polars.Series(name, values)
             of_pandas = any(kind.__name__ == "Timestamp" for kind in types)
             loses_digits = of_pandas and any(getattr(time, "nanosecond", 0) for time in values)
-            if made.dtype != polars.Object and "128" not in str(made.dtype) and not loses_digits:
+            of_bytes = made.dtype == polars.Binary and bytes not in types  # of a UUID, say, which is text
+            if made.dtype != polars.Object and "128" not in str(made.dtype) and not loses_digits and not of_bytes:
                 return made
     except (TypeError, OverflowError, polars.exceptions.PolarsError):
         pass
@@ -284,7 +293,7 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
             parts_of(column)  # which is text
             advice = hint or f"Name it with {option}=... (command line: --{option})."
             advice = f"{advice} {check.did_you_mean(column, columns)}"
-            usual = None if hint is not None or "Did you mean" in advice else usual_column(option, columns)
+            usual = None if hint is not None or "Did you mean" in advice else check.usual_column(option, columns)
             if usual is not None:
                 advice = f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
             raise InputError(
@@ -293,15 +302,6 @@ def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, 
                 advice,
                 where,
             )
-
-
-def usual_column(role: str, columns: Strings) -> MaybeText:
-    """The only column whose name is usual for a role (WorkerId, question_id, Answer.label), for a hint."""
-    pattern = USUAL.get(role)
-    if pattern is None:
-        return None
-    fits = [name for name in columns if re.fullmatch(pattern, re.sub("[ _-]", "", name.lower()))]
-    return fits[0] if len(fits) == 1 else None
 
 
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":

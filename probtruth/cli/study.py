@@ -101,10 +101,10 @@ def monitor(
         raise InputError("--close without --cluster", "clusters, of which the last is complete", "Leave it out.")
     console = Console.of(context, json)
     check_out(state, is_state)
-    frame, source = opened(scores).whole
-    watched = monitor(frame, state if Path(state).exists() else None, **vars(watching), source=source)
+    table: Any = opened(scores)
+    watched = monitor(table, state if Path(state).exists() else None, **vars(watching))
     watched.save(state)
-    for note in (*source.notes, *words.monitor_notes(watched)):
+    for note in (*table.head[1].notes, *words.monitor_notes(watched)):
         console.note(note)
     console.show(*words.monitor_summary(watched))
     console.emit(watched.to_dict())

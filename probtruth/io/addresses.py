@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import unquote, urljoin, urlsplit
 
 from probtruth.errors import InputError, MissingExtraError
@@ -35,6 +35,7 @@ WILD = re.compile(r"[*?\[]")
 DELTA_LOG = "_delta_log"  # The folder by which a Delta table is known
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".ipc", ".feather")
 LARGEST, LONGEST = 64 << 30, 3600.0  # At most so many bytes from an address, within so many seconds
+LONGEST_PATH = 1000  # Characters of a path that a message shows
 SILENCE = 60  # Seconds without a byte after which a server counts as gone
 REDIRECTS = {301, 302, 303, 307, 308}
 MOST_REDIRECTS = 10
@@ -62,12 +63,12 @@ def fetched_once() -> Iterator[None]:
                 shutil.rmtree(copy.parent, ignore_errors=True)
 
 
-def location(path: str | Path) -> Path:
+def location(path: str | os.PathLike[str]) -> Path:
     """The local path of a table; one at an address, or packed by gzip, is copied to one."""
     held = _HELD.get()
     if held is None:
         held = {}
-    text = str(path)
+    text = os.fspath(path)
     if text not in held:
         held[text] = unpacked(_local(path))
     return held[text]
@@ -91,8 +92,8 @@ def unpacked(path: Path) -> Path:
     return _copied(shown(path), path.stem, write)
 
 
-def _local(path: str | Path) -> Path:
-    text = str(path)
+def _local(path: str | os.PathLike[str]) -> Path:
+    text = os.fspath(path)
     match = SCHEME.match(text)
     if match is not None and (is_address(text) or (isinstance(path, Path) and not os.path.lexists(path))):
         text = match[1].lower() + text[match.end(1) :]
@@ -134,10 +135,17 @@ def _failure(error: Exception) -> tuple[str, str, str]:
     return "no answer, or one that broke off", "a store that can be reached", hint
 
 
-def shown(path: str | Path) -> str:
-    """A path or address as messages show it: without secrets, and on one line."""
-    text = _ORIGINS.get(str(path)) or redacted(str(path))
+def shown(path: str | os.PathLike[str]) -> str:
+    """A path or address as messages show it: without secrets, on one line, and not a whole text in its place."""
+    text = _ORIGINS.get(os.fspath(path)) or redacted(os.fspath(path))
+    if len(text) > LONGEST_PATH:
+        return f"{text[:100]!r}... ({len(text)} characters)"
     return text if text.isprintable() else repr(text)
+
+
+def is_path(value: object) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether it is a path, or an address, as text or as an object of any library."""
+    return isinstance(value, str | os.PathLike)
 
 
 def is_address(text: str) -> bool:
@@ -365,12 +373,16 @@ def matching(path: Path) -> list[Path] | None:
 
 
 def named(word: str) -> tuple[str, str]:
-    """Name (empty without one) and path of `NAME=FILE`: the last `=`, or the one before an address."""
+    """Name (empty without one) and path of `NAME=FILE`: before an address, or what is there, else the last `=`."""
     match = re.search(r"(?:^|=)(?=[A-Za-z][A-Za-z0-9+.-]+://)", word)
     if match is not None:
         return word[: match.start()], word[match.end() :]
-    name, _, path = word.rpartition("=")
-    return name, path
+    parts = word.split("=")
+    for at in reversed(range(1, len(parts))):
+        path = "=".join(parts[at:])
+        if os.path.lexists(path):
+            return "=".join(parts[:at]), path
+    return "=".join(parts[:-1]), parts[-1]
 
 
 def with_column(spec: str) -> tuple[str, str]:

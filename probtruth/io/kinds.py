@@ -9,11 +9,11 @@ import numpy as np
 import polars
 from polars import DataFrame, Series
 
-from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist
+from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist, usual_column
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numeric
-from probtruth.frames import blank, cells, keys, name_text, need_columns, parts_of, polars_names, usual_column
+from probtruth.frames import blank, cells, flat, keys, name_text, need_columns, parts_of, polars_names, text
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (
@@ -188,7 +188,7 @@ def _annotators(table: Table, item: MaybeText) -> Texts:
     """The columns but that of the items; one that says something else of them (a text, a row number) is refused."""
     frame, source = table.sample
     names = tuple(name for name in saying(frame) if name != item)
-    answers = {name: _answers(frame, name) for name in names}
+    answers = {name: _answers(frame, name, source) for name in names}
     for name, column in answers.items():
         others = [answers[other] for other in names if other != name]
         if len(column) < FEWEST_ANSWERS or not column.is_unique().all() or all(one.is_unique().all() for one in others):
@@ -206,12 +206,10 @@ def _annotators(table: Table, item: MaybeText) -> Texts:
     return names
 
 
-def _answers(frame: DataFrame, name: str) -> Series:
-    """The cells of a column that say something, as text; none of a nested one, which is refused where it is read."""
-    column = cells(frame, name)
-    if column.dtype.is_nested():
-        return Series([], dtype=polars.String)
-    return column.filter(~blank(column)).cast(polars.String)
+def _answers(frame: DataFrame, name: str, source: Source) -> Series:
+    """The cells of a column that say something, as text."""
+    column = flat(frame, name, source, "annotator")
+    return text(column.filter(~blank(column)))
 
 
 def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool) -> LabelKind:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -15,7 +14,7 @@ from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, quote, s
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text, need_columns
-from probtruth.io.addresses import fetched_once
+from probtruth.io.addresses import fetched_once, is_path
 from probtruth.io.formats import MaybeText, ScoreReading, Texts, listed
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, log_of, score_kind, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
@@ -205,7 +204,7 @@ def read_scores(
 @fetched_once()
 def read_scores_or_votes(table: StrPath | Frame | Mapping[str, StrPath | Frame]) -> Scores | Votes:
     """Votes where a table has their columns, else scores: of a table, of {model: file}, or of a harness's logs."""
-    if is_of_models(table) or isinstance(table, str | Path):
+    if is_of_models(table) or is_path(table):
         return scores_in_files(table)  # type: ignore[arg-type]
     return _in_table(opened_scores(table), ScoreReading(), None)
 
@@ -254,7 +253,7 @@ def is_of_models(table: object) -> bool:
     """Whether it is {model: file}, or {model: table}."""
     if not isinstance(table, Mapping) or not table:
         return False
-    return all(isinstance(one, str | Path) or is_frame(one) for one in table.values())
+    return all(is_path(one) or is_frame(one) for one in table.values())
 
 
 def opened_scores(table: object) -> Table:

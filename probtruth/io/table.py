@@ -17,7 +17,7 @@ from probtruth import frame_numbers, frames
 from probtruth.check import MaybeNumber, MaybeStrings, Source, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import polars_names
-from probtruth.io.addresses import location, shown
+from probtruth.io.addresses import is_path, location, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.tables import binary
 from probtruth.io.tables.read import files_of, parts_of_text
@@ -268,7 +268,7 @@ def opened(source: object, what: str = "the table") -> Table:
     """A table as a caller has it (called `what` where it has no path); an address is fetched here, and nowhere else."""
     if isinstance(source, Table):
         return source
-    if isinstance(source, str | Path):
+    if is_path(source):
         table = FileTable(location(source))
         once = _ONCE.get()
         return table if once is None else once.setdefault(table.path, table)
@@ -292,7 +292,11 @@ VALUE = "value"  # The column of a Series without a name
 def _of_array(source: Any, what: str) -> Table:
     """Named numbers, an array, or a Series: a column for each label, or one for all it says of an item."""
     own = frame_numbers.labelled(source)
-    values = np.asarray(own.values)
+    try:
+        values = np.asarray(own.values)
+    except ValueError:  # of several lengths
+        hint = "Give a dataframe, a dict of columns, or an array."
+        raise InputError(f"{what} as a {type(source).__name__}", "a table", hint) from None
     if values.ndim != 1:
         names = own.labels or [str(column) for column in range(values.shape[1])]
         columns = {name: values[:, column] for column, name in enumerate(names)}
@@ -305,7 +309,7 @@ def _of_array(source: Any, what: str) -> Table:
 
 def is_named(source: object) -> bool:
     """Whether a table has names of items: a file, a table with a column of text, rows with names."""
-    if isinstance(source, Table | str | Path):
+    if isinstance(source, Table) or is_path(source):
         return True
     source = frames.as_one(source)
     return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None

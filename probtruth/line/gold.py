@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.io.gold import ExpertAnswers
 from probtruth.kernels.arrays import to_host
@@ -27,7 +27,7 @@ def with_answers(scores: Scores, answers: ExpertAnswers, labels: Sequence[str]) 
     table = np.zeros((len(answers.items), len(names)))
     for row, item, shares in zip(table, answers.items, answers.shares, strict=True):
         for label, share in shares.items():
-            row[names.index(check.one_of(label, names, f"gold of item {check.quote(item)}: label"))] = share
+            row[names.index(frames.one_name(label, names, f"gold of item {check.quote(item)}: label"))] = share
     position, present = _places(answers.items, scores)
     losses = np.stack([expectations(to_host(one[position]), table[present]) for one in behind.losses])
     chosen = None if answers.probability is None else answers.probability[present]

@@ -5,7 +5,6 @@ Every table is opened once (`opened_models`, `opened`), its kind is told once (`
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from probtruth import check, check_arrays, frame_numbers, frames
 from probtruth.check import MaybeNumber, MaybeStrings, MaybeText, Strings, count, quote, unique
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
+from probtruth.io.addresses import is_path
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
@@ -93,7 +93,7 @@ def reference_of(
     """What the models are judged by, as annotations or a truth; `estimand` says which of the two soft labels are."""
     of_items = [*reference.values()] if isinstance(reference, Mapping) else []
     one_each = len(of_items) > 0 and all(map(frames.is_one_value, of_items))
-    is_table = not one_each and (isinstance(reference, Table | str | Path) or is_frame(reference))
+    is_table = not one_each and (isinstance(reference, Table) or is_path(reference) or is_frame(reference))
     said = [*how.named("annotator", "label"), *(["missing"] if how.none else [])]
     if said and not is_table:
         raise InputError(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from jaxtyping import Float, Int
 from probtruth import check
 from probtruth.errors import InputError
 from probtruth.frames import as_series
-from probtruth.io.addresses import fetched_once, shown
+from probtruth.io.addresses import fetched_once, is_path, shown
 from probtruth.io.formats import LabelReading
 from probtruth.io.predictions import opened_models
 from probtruth.io.table import Table, joined
@@ -105,7 +104,7 @@ def score(
             "soft labels, or a probtruth.Truth",
             "Make it with infer_truth(annotations) (command line: probtruth truth FILE --out soft.parquet), or score "
             "against each annotator's label: each='annotation' (command line: --each annotation).",
-            shown(truth) if isinstance(truth, str | Path) else None,
+            shown(truth) if is_path(truth) else None,
         )
     known = replace(known.uninformed or known, draws=None)  # forecasts count once; scores need no draws
     aligned = align_all(predictions_of(predictions, item, labels, known.index, memory), known)

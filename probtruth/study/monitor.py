@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,9 @@ import numpy as np
 from probtruth import check, frame_numbers, frames
 from probtruth.check import Source
 from probtruth.errors import InputError
+from probtruth.io.addresses import is_path
 from probtruth.io.scores import as_table
+from probtruth.io.table import opened
 from probtruth.study.monitor_state import Monitor, read_monitor
 from probtruth.study.pilot import two_models
 from probtruth.types import Scores, orientation
@@ -22,7 +23,7 @@ LARGEST = 1e60  # The largest absolute score without bounds
 
 
 def monitor(
-    batch: Frame | Scores | None = None,
+    batch: Frame | StrPath | Scores | None = None,
     earlier: Monitor | StrPath | None = None,
     *,
     a: str | None = None,
@@ -38,7 +39,6 @@ def monitor(
     cluster: str | None = None,
     largest_cluster: int | None = None,
     close: bool = False,
-    source: Source | None = None,
 ) -> Monitor:
     r"""Which of two models is better, with an answer that you may look at after every item.
 
@@ -47,7 +47,8 @@ def monitor(
     most if the mean difference is 0. The confidence sequence contains every mean that has not been rejected so.
 
     Arguments:
-        batch: a table with one row for each item and model, in order, or `Scores` (whose order is that of the names).
+        batch: a table or file with one row for each item and model, in order, or `Scores` (whose order is that of the
+            names).
         earlier: the monitor so far, or the file that its `save` wrote, whose options stay (alone it is returned as it
             is): it skips items that it knows, so that a growing file can be passed again and again, and the batches do
             not change the result. An item counts from the batch on that holds both its scores.
@@ -63,7 +64,6 @@ def monitor(
             items that one can have. A cluster counts once the next one begins, or with `close`.
         largest_cluster: the largest number of items that a cluster may have.
         close: counts the last cluster too, which no more items will join.
-        source: names the table in errors.
 
     Returns: a `Monitor` with the confidence sequence, e-values, an anytime p-value and the decision so far; its `save`
     writes it to a file.
@@ -82,8 +82,7 @@ def monitor(
     ('a', 0.8, True)
     """
     check.own_threads()
-    source = source or Source()
-    earlier = read_monitor(earlier) if isinstance(earlier, str | Path) else earlier
+    earlier = read_monitor(earlier) if is_path(earlier) else earlier
     if batch is None:
         return check.instance(earlier, Monitor, "monitor")
     shared_labels = False
@@ -99,7 +98,9 @@ def monitor(
         score = "score"
         cluster = None if batch.clusters is None else "cluster"
         batch = as_table(batch)
-    table = frames.with_index(batch)
+    table, source = opened(batch).whole
+    if earlier is None and not table.height:
+        raise InputError("no rows", "at least one score", "Check the table.", source.name)
     named = {
         "a": a,
         "b": b,

@@ -253,7 +253,7 @@ STORED = tuple(field.name for field in fields(Monitor) if field.name not in ("sk
 
 def read_monitor(path: StrPath) -> Monitor:
     """The monitor whose state its method `save` wrote."""
-    file = Path(str(path))
+    file = Path(path)
     content = read_bytes(file)
     try:
         state = json.loads(content)

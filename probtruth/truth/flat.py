@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import name_text, one_name
 from probtruth.kernels.host import empty_like
 from probtruth.truth.fit import MethodRequest
 from probtruth.types import Annotations
@@ -160,7 +160,7 @@ def known_answers(gold: Gold | None, annotations: Annotations, method: str, esti
         )
     try:
         pairs = list(gold.items() if isinstance(gold, Mapping) else gold)
-        named = [(name_text(item), name_text(label)) for item, label in pairs]
+        named = [(name_text(item), label) for item, label in pairs]
     except (TypeError, ValueError):
         raise InputError(
             f"gold of type {type(gold).__name__}", "a dict {item: label}, or pairs", "gold={'item 7': 'yes'}."
@@ -172,7 +172,7 @@ def known_answers(gold: Gold | None, annotations: Annotations, method: str, esti
             raise InputError(
                 f"gold for item {item!r}", "an item of the annotations", check.did_you_mean(item, list(items)[:1000])
             )
-        check.one_of(label, tuple(labels), f"gold of item {item!r}: label")
+        label = one_name(label, annotations.index.labels, f"gold of item {item!r}: label")
         if known[items[item]] not in (-1, labels[label]):
             raise InputError(f"two known labels for item {item!r}", "one", "Remove one of them from gold.")
         known[items[item]] = labels[label]

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from probtruth import check
 from probtruth.errors import InputError
-from probtruth.frames import name_text
+from probtruth.frames import one_name
 from probtruth.truth.fit import MethodRequest
 from probtruth.truth.flat import flatten, need_votes
 from probtruth.truth.infer import METHODS, infer_truth
@@ -76,7 +76,7 @@ def infer_multilabel(
     for one, applying in (gold or {}).items():
         if isinstance(applying, str):
             raise InputError(f"gold {applying!r} of item {one!r}", "a set of labels", f"Write {{{applying!r}}}.")
-        known[one] = {check.one_of(name_text(name), labels, f"gold of item {one!r}: label") for name in applying}
+        known[one] = {one_name(name, labels, f"gold of item {one!r}: label") for name in applying}
     truths = {}
     start = first * len(labels)
     for label, votes in binary.items():
@@ -98,7 +98,7 @@ def by_label(annotations: Annotations, none: object = None) -> Mapping[str, Anno
     labels = list(annotations.index.labels)
     items, people = annotations.index.items, annotations.index.annotators
     if none is not None:
-        nothing = labels.index(check.one_of(name_text(none), tuple(labels), "none: label"))
+        nothing = labels.index(one_name(none, labels, "none: label"))
         both = np.flatnonzero((answers[:, nothing] == 1) & (answers.sum(1) > 1))
         if both.size:
             raise InputError(

@@ -127,15 +127,13 @@ class Annotations(Brief):
         >>> pt.Annotations.from_long(rows).without_annotators(["bot"]).counts().tolist()
         [[0, 1], [1, 0]]
         """
-        names = {frames.name_text(name): None for name in annotators}
         if self.annotator is None:
             raise InputError(
-                f"annotator {shortlist(names, 3)} to leave out of counts",
+                f"annotator {shortlist(annotators, 3)} to leave out of counts",
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
-        for name in names:
-            one_of(name, self.index.annotators, "annotator")
+        names = {frames.one_name(name, self.index.annotators, "annotator") for name in annotators}
         stay = [name for name in self.index.annotators if name not in names]
         if not stay:
             raise InputError(f"all {len(names)} annotators to leave out", "fewer", "Somebody has to stay.")

@@ -1,7 +1,7 @@
 """The types of public arguments that several functions share: what a caller may pass on, not what comes out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
     IntoFrame = Any  # narwhals loads where a frame is read, not before
 
-type StrPath = str | Path  # A path of a file or folder
+type StrPath = str | PathLike[str]  # A path of a file or folder
 # Log files: a file, a folder, a list of them, or these for each model
 type Files = StrPath | Sequence[StrPath] | Mapping[str, StrPath | Sequence[StrPath]]
 # A table with named columns: any dataframe that narwhals knows, or a dict of columns

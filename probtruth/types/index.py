@@ -303,7 +303,8 @@ def one_hot(
         raise InputError(
             f"{what} of type {array.dtype} and shape {array.shape}",
             "one integer for each item",
-            "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item.",
+            "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item, "
+            "and make the others integers (np.asarray(labels, int)).",
         )
     if not named and not in_order:
         raise InputError(

@@ -134,7 +134,7 @@ def test_a_path_that_cannot_be_read_is_no_output(run) -> None:
     """A name too long for the system: `Path.exists` raises."""
     outcome = run("check", "a" * 5000)
     assert outcome.status == 2
-    assert "got file name too long, expected a path that can be read" in outcome.err
+    assert "got file name too long, expected a file that can be read" in outcome.err
     assert len(outcome.err) < 1000
 
 

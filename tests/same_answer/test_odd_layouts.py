@@ -2,9 +2,11 @@
 
 import json
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -273,3 +275,123 @@ def test_a_label_without_a_column() -> None:
     """The message named `label=`, which evaluate_labels does not have."""
     with pytest.raises(pt.InputError, match=r"labels=\[\.\.\.\] \(command line: --label\)\. Did you mean 'label'"):
         pt.evaluate_labels(VOTES, MODELS, ["labels"])
+
+
+class Said(Enum):
+    """Labels as a program may have them."""
+
+    NO = "n"
+    YES = "y"
+
+
+def test_names_of_one_value_are_one_name() -> None:
+    """In a frame Said.NO was 'n', as a column's name 'Said.NO'; a UUID was bytes, which are refused."""
+    said = {one.value: one for one in Said}
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()
+    models = {model: frame.rename(columns=said) for model, frame in MODELS.items()}
+    assert pt.evaluate(VOTES.assign(label=VOTES.label.map(said)), models, engine="exact").to_dict() == wanted
+    names = {item: UUID(int=number) for number, item in enumerate(ITEMS)}
+    tables = [frame.assign(item=frame["item"].map(names)) for frame in (VOTES, *MODELS.values())]
+    for form in (lambda frame: frame, lambda frame: frame.to_dict("list"), lambda frame: frame.set_index("item")):
+        made = pt.evaluate(tables[0], {"a": form(tables[1]), "b": form(tables[2])}, engine="exact")
+        assert made.comparison.pairs[0]["low"] == pytest.approx(wanted["pairwise"][0]["low"], abs=1e-12)
+    digits = [np.float32(0.1), np.float32(0.25), np.float32(0.5)]
+    made = pt.Annotations.from_long({"item": digits, "annotator": ["p"] * 3, "label": ["y"] * 3})
+    assert made.index.items == ("0.1", "0.25", "0.5")
+
+
+@pytest.mark.parametrize(
+    ("labels", "one"),
+    [
+        (["0.0", "1.0"], "1.0"),
+        ([False, True], True),
+        ([0.0, 1.0], 1.0),
+        (["2024-01-01T00:00", "2024-01-02T00:00"], None),
+    ],
+)
+def test_one_name_is_found_by_its_value(labels: list[Any], one: Any) -> None:
+    """Columns are named by value; the name of one label, item or annotator was compared as it is written."""
+    one = labels[1] if one is None else one
+    named = dict(zip("ny", labels, strict=True))
+    votes = VOTES.assign(label=VOTES.label.map(named))
+    models = {model: frame.rename(columns=named) for model, frame in MODELS.items()}
+    wanted = pt.compare_metric(MODELS, VOTES, "recall", label="y").pairs[0]["difference"]
+    assert pt.compare_metric(models, votes, "recall", label=one).pairs[0]["difference"] == pytest.approx(wanted)
+    table = pt.expected_confusion(pt.read_predictions(models), pt.infer_truth(pt.read_annotations(votes)))
+    assert table.metric("recall", label=one).shape == (2,)
+    gold = pt.infer_truth(pt.read_annotations(votes), method="dawid-skene-em", gold={"i0": one})
+    assert gold.probs[gold.index.items.index("i0"), 1] == 1
+
+
+class Elsewhere:
+    """A path of another library."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
+def test_a_path_of_any_library(tmp_path: Path) -> None:
+    """It was taken for an array, or for a frame."""
+    votes, scores = (Elsewhere(written(tmp_path / f"{at}.csv", one)) for at, one in enumerate((VOTES, SCORES)))
+    models = {model: Elsewhere(written(tmp_path / f"{model}.csv", frame)) for model, frame in MODELS.items()}
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    assert pt.evaluate(votes, models, engine="exact").to_dict()["pairwise"] == wanted  # type: ignore[arg-type]
+    assert pt.read_scores(scores, higher_is_better=True).models == ("a", "b")  # type: ignore[arg-type]
+
+
+def test_what_is_neither_a_path_nor_a_table(tmp_path: Path) -> None:
+    """The text of a file ended in an OSError; an open file was said to hold no numbers; an empty table no items."""
+    text = VOTES.to_csv(index=False)
+    with pytest.raises(pt.InputError, match=r"\.\.\. \(\d+ characters\): got (file name too long|no such file)"):
+        pt.evaluate(text * 9, MODELS)
+    with (
+        (tmp_path / "a.csv").open("w") as file,
+        pytest.raises(pt.InputError, match="model 'a' that are not numbers, but a TextIOWrapper"),
+    ):
+        pt.evaluate(VOTES, {"a": file, "b": MODELS["b"]})
+    with pytest.raises(pt.InputError, match="the table of model 'a': got no rows"):
+        pt.evaluate(VOTES, {"a": MODELS["a"][:0], "b": MODELS["b"]})
+    with pytest.raises(pt.InputError, match="Did you mean 'ITEM'"):
+        pt.read_scores(SCORES.rename(columns=str.upper), higher_is_better=True)
+
+
+@pytest.mark.parametrize("one", ["pqr", 7, None])
+def test_one_value_is_no_column(one: Any) -> None:
+    """A text of as many letters as there are rows became an annotator a letter."""
+    with pytest.raises(pt.InputError, match="one value as the column 'annotator'"):
+        pt.read_annotations({"item": ["x", "y", "z"], "annotator": one, "label": ["n", "y", "n"]})
+
+
+def test_a_monitor_takes_what_compare_takes(tmp_path: Path, run: Any) -> None:
+    """A path was 'str (Unsupported dataframe type)', an empty batch 'one model only ()'."""
+    path = written(tmp_path / "s.csv", SCORES)
+    wanted = pt.monitor(SCORES, bounds=(0, 1), higher_is_better=True)
+    for way in (path, Path(path), SCORES.to_records(index=False), SCORES.set_index(["item", "model"])):
+        assert pt.monitor(way, bounds=(0, 1), higher_is_better=True).interval == wanted.interval
+    with pytest.raises(pt.InputError, match="the table: got no rows"):
+        pt.monitor(SCORES[:0], bounds=(0, 1), higher_is_better=True)
+    missing = run(f"monitor {tmp_path}/none.csv --state {tmp_path}/state.json --bounds 0 1 --higher-is-better").text
+    assert "no such file" in missing
+
+
+def test_what_is_no_table_of_scores() -> None:
+    """Groups of pandas ended in a ValueError; of scores by item in a dict, repeating one was the advice."""
+    with pytest.raises(pt.InputError, match="DataFrameGroupBy, expected a table"):
+        pt.read_scores(SCORES.groupby("model"), higher_is_better=True)
+    with pytest.raises(pt.InputError, match=r"one value as the column 'x'.*Give every column as a list"):
+        pt.read_scores({"a": {"x": 0.1}, "b": {"x": 0.2}}, higher_is_better=True)  # type: ignore[dict-item]
+
+
+def test_files_that_are_called_oddly(tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `b=x=y.csv` the file y.csv was looked for, beside x=y.csv; of `-` a file of that name."""
+    monkeypatch.chdir(tmp_path)
+    votes = written(tmp_path / "votes.csv", VOTES)
+    written(tmp_path / "x=y.csv", MODELS["a"])
+    written(tmp_path / "b.csv", MODELS["b"])
+    found = run(f"run --annotations {votes} --predictions a=x=y.csv --predictions b=b.csv --engine exact --json").json
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    assert found["pairwise"][0]["low"] == pytest.approx(wanted[0]["low"], abs=1e-12)
+    assert "Standard input is not read" in run("check -").text

@@ -325,7 +325,7 @@ def group_weights(values: object, names: Sequence[str], sizes: GroupInts) -> np.
         check.one_of(values, ("equal",), "weights")
         return np.full(len(names), 1 / len(names))
     if not isinstance(values, Mapping):
-        raise InputError(f"weights {values!r}", "weights by name", "Pass a dict {group: weight}.")
+        raise InputError(f"weights as a {type(values).__name__}", "weights by name", "Pass a dict {group: weight}.")
     table = {name_text(name): value for name, value in values.items()}
     for name in (*table, *names):
         check.one_of(name, tuple(names), "group")

@@ -6,6 +6,7 @@ some for each model.
 
 import hashlib
 import json
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from probtruth import check
 from probtruth.check import Source, one_of, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.frames import name_text
-from probtruth.io.addresses import is_address, location, matching, shown
+from probtruth.io.addresses import is_address, is_path, location, matching, shown
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.json_values import as_name, as_number
 from probtruth.io.tables.read import guarded
@@ -189,14 +190,14 @@ def log_files(files: Files, patterns: Texts) -> list[tuple[MaybeText, Path]]:
 
 def _paths(file: object, patterns: Texts) -> list[Path]:
     """The file itself, those that a pattern stands for, and those of a folder whose names fit."""
-    if not isinstance(file, (str, Path)):
+    if not is_path(file):
         raise InputError(type(file).__name__, "the path of a file or folder", "Give a path, or a list of paths.")
-    if is_address(str(file)):
+    if is_address(os.fspath(file)):
         raise InputError(
             "logs at an address",
             "local files",
             "Copy the logs here first.",
-            redacted(str(file)),
+            redacted(os.fspath(file)),
         )
     where = location(file)
     paths = []

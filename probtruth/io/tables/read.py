@@ -28,6 +28,7 @@ TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 BINARIES = (".parquet", ".arrow", ".ipc", ".feather")
 JSON = ".json"  # A list of objects, or one a line, which is read whole
 SEPARATED = {".csv": ",", ".tsv": "\t"}
+STANDARD_INPUT = "Standard input is not read: save what comes from it as a file."
 CHUNK = 1 << 24  # bytes of a text that become a piece
 
 
@@ -57,7 +58,7 @@ def files_of(where: Path) -> list[Path]:
 
 def has_several(path: Path) -> bool:
     """Whether a path stands for several files: a folder or a pattern."""
-    return path.is_dir() or matching(path) is not None
+    return guarded(path, path.is_dir) or matching(path) is not None
 
 
 def read_bytes(path: StrPath) -> bytes:
@@ -81,10 +82,11 @@ def guarded[T](path: Path, read: Callable[[], T]) -> T:
         return read()
     except OSError as error:
         absent = error.errno == errno.ENOENT
+        hint = "Check the path." if absent else "Check the file and its permissions."
         raise InputError(
             "no such file" if absent else os.strerror(error.errno or 0).lower(),
             "a file that can be read",
-            "Check the path." if absent else "Check the file and its permissions.",
+            STANDARD_INPUT if str(path) == "-" else hint,
             shown(path),
         ) from None
     except ValueError as error:

@@ -51,6 +51,8 @@ def items_of(
         columns.append(frames.written(frame, item, part, what))
         sources.append((part, frame.height))
     source = Source.of_parts(sources)
+    if not sum(map(len, columns)):
+        raise InputError("no rows", f"at least one {what}", "Check the file.", source.name)
     names = frames.by_value(polars.concat(frames.alike(columns), rechunk=True))
     if like is not None and frames.same(names, like.column):
         return like, source

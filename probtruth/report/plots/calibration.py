@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.errors import InputError
 from probtruth.report.names import plain
 from probtruth.report.numbers import fixed
@@ -47,7 +47,7 @@ def plot_reliability(
     labels = curve["label"].unique(maintain_order=True).to_list()
     event = labels[-1]
     if label is not None or len(labels) > 2:
-        event = check.one_of(label, labels, "label")
+        event = frames.one_name(label, labels, "label")
     shown = keys(curve["model"], models)
     smallest = 8 if len(shown) == 1 else 24
     ax = square(ax, "forecast probability", "observed frequency")

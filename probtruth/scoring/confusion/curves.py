@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.kernels.host import in_order
 from probtruth.kernels.shapes import ItemFloats, ItemInts, ItemLabel
 from probtruth.scoring.align import AlignedOnHost, align
@@ -57,7 +57,7 @@ class Curves(Brief):
         if label is None and len(labels) == 1:
             label = labels[0]
         model = check.one_of(model, models, "model")
-        label = check.one_of(label, labels, "label")
+        label = frames.one_name(label, labels, "label")
         wanted = (model, label, implied)
         return next(curve for curve in self.curves if (curve.model, curve.label, curve.implied) == wanted)
 
@@ -141,7 +141,7 @@ def _curves(aligned: AlignedOnHost, label: object, kind: str) -> Curves:
 def chosen_labels(label: object, labels: Sequence[str]) -> list[int]:
     """The position of the requested label; by default the second of two, or every one of more."""
     if label is not None:
-        return [labels.index(check.one_of(str(label), labels, "label"))]
+        return [labels.index(frames.one_name(label, labels, "label"))]
     n_labels = len(labels)
     return [1] if n_labels == 2 else list(range(n_labels))
 

@@ -99,7 +99,7 @@ class Confusion(Brief, Summary):
         if average is not None:
             wanted = Measure(name, average=check.one_of(average, AVERAGES, "average"))
         else:
-            wanted = Measure(name, label=check.one_of(str(label), self.labels, "label"))
+            wanted = Measure(name, label=frames.one_name(label, self.labels, "label"))
         return self.measures.index(wanted)
 
     def table(self) -> "polars.DataFrame":
