@@ -426,3 +426,25 @@ def test_better_scores_in_every_layout() -> None:
     each = {model: part.drop(columns="model") for model, part in better.groupby("model")}
     for gold in (better.set_index(["item", "model"])["score"], each, better.to_records(index=False)):
         assert pt.compare(scores, gold=gold, engine="exact").pairs == wanted
+
+
+@pytest.mark.parametrize(
+    ("mark", "remedy"), [("{:.1%}", "without the percent sign"), ("1,00{:.0f}", "between thousands")]
+)
+def test_labels_for_readers(mark: str, remedy: str) -> None:
+    """'Expected the long form or the counts form' was said of soft labels in percent, and of counts above 1,000."""
+    marked = MODELS["a"].assign(n=MODELS["a"].n.map(mark.format), y=MODELS["a"].y.map(mark.format))
+    for read in (lambda: pt.evaluate(marked, MODELS), lambda: pt.read_annotations(marked, format="counts")):
+        with pytest.raises(pt.InputError, match=remedy):
+            read()
+
+
+def test_numbers_as_categories_are_numbers() -> None:
+    """Soft labels as categories of text were no numbers, though predictions were, and text is."""
+    soft = MODELS["a"].assign(n=0.25, y=0.75)
+    wanted = pt.evaluate(soft, MODELS, engine="exact").to_dict()
+    for kind in (str, "category"):
+        made = soft.astype({"n": str, "y": str}).astype({"n": kind, "y": kind})
+        assert pt.evaluate(made, MODELS, engine="exact").to_dict() == wanted
+    with pytest.raises(pt.InputError, match="got a blank cell"):
+        pt.read_annotations({"item": ["x", "y"], "n": ["1", " "], "y": ["2", "1"]}, format="counts")
