@@ -12,7 +12,7 @@ from polars import DataFrame, Series
 from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist, usual_column
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import numeric
+from probtruth.frame_numbers import numbers, numeric
 from probtruth.frames import blank, cells, flat, keys, name_text, need_columns, parts_of, polars_names, text
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
@@ -232,14 +232,16 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         chosen = {str(position): name for position, name in enumerate(columns)}
     names = [*chosen.values()]
     if not of_numbers(head, names):
+        for name in of_scores(head, names):
+            numbers(head, name, source, "label")  # which says how to write them
         raise neither(table, how)
     soft = Soft(item, chosen, notes, not table.has_names)
     counts = Counts(item, chosen, notes, not table.has_names)
     if how.format in ("soft", "counts"):
         return soft if how.format == "soft" else counts
     values = numbers_in(head, names)
-    numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
-    whole = all((column == column.floor()).all() for column in numbers)
+    found = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
+    whole = all((column == column.floor()).all() for column in found)
     if values is not None and not (values >= 0).all():  # as answers, with codes of -1
         values = None
     if not votes_only and (not whole or (values is not None and surely_simplex(values))):

@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 
 import probtruth as pt
 
@@ -395,3 +396,55 @@ def test_files_that_are_called_oddly(tmp_path: Path, run: Any, monkeypatch: pyte
     wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
     assert found["pairwise"][0]["low"] == pytest.approx(wanted[0]["low"], abs=1e-12)
     assert "Standard input is not read" in run("check -").text
+
+
+def test_groups_that_differ_in_a_space_are_told() -> None:
+    """One row with a blank at the end of its group's name made a group of its own, without a word."""
+    scores = pt.read_scores(SCORES, higher_is_better=True)
+    groups = {item: "maths" if at % 2 else "law" for at, item in enumerate(ITEMS)}
+    assert not any("differ only" in line for line in pt.compare(scores, groups=groups, engine="exact").warnings)
+    found = pt.compare(scores, groups={**groups, "i3": "Maths "}, engine="exact")
+    assert any("groups that differ only in spaces, case" in line and "'Maths '" in line for line in found.warnings)
+
+
+def test_names_in_an_array_of_another_library() -> None:
+    """A name was '<xarray.DataArray ()> Size: 12B ...'."""
+    probs = {model: frame[["n", "y"]].to_numpy() for model, frame in MODELS.items()}
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    for array in (xarray.DataArray, np.array, lambda names: [np.array(name) for name in names]):
+        made = pt.Predictions.from_probs(probs, items=array(ITEMS), labels=array(["n", "y"]))
+        assert pt.evaluate(VOTES, made, engine="exact").to_dict()["pairwise"] == wanted
+    with pytest.raises(pt.InputError, match="annotators as a str"):
+        pt.read_annotations(VOTES).without_annotators("p")
+
+
+def test_better_scores_in_every_layout() -> None:
+    """Of a Series the column of scores was called 'label'; a table for each model was said to be predictions."""
+    scores = pt.read_scores(SCORES, higher_is_better=True)
+    better = SCORES[SCORES["item"].isin(ITEMS[:12])].assign(score=RNG.random(24))
+    wanted = pt.compare(scores, gold=better, engine="exact").pairs
+    each = {model: part.drop(columns="model") for model, part in better.groupby("model")}
+    for gold in (better.set_index(["item", "model"])["score"], each, better.to_records(index=False)):
+        assert pt.compare(scores, gold=gold, engine="exact").pairs == wanted
+
+
+@pytest.mark.parametrize(
+    ("mark", "remedy"), [("{:.1%}", "without the percent sign"), ("1,00{:.0f}", "between thousands")]
+)
+def test_labels_for_readers(mark: str, remedy: str) -> None:
+    """'Expected the long form or the counts form' was said of soft labels in percent, and of counts above 1,000."""
+    marked = MODELS["a"].assign(n=MODELS["a"].n.map(mark.format), y=MODELS["a"].y.map(mark.format))
+    for read in (lambda: pt.evaluate(marked, MODELS), lambda: pt.read_annotations(marked, format="counts")):
+        with pytest.raises(pt.InputError, match=remedy):
+            read()
+
+
+def test_numbers_as_categories_are_numbers() -> None:
+    """Soft labels as categories of text were no numbers, though predictions were, and text is."""
+    soft = MODELS["a"].assign(n=0.25, y=0.75)
+    wanted = pt.evaluate(soft, MODELS, engine="exact").to_dict()
+    for kind in (str, "category"):
+        made = soft.astype({"n": str, "y": str}).astype({"n": kind, "y": kind})
+        assert pt.evaluate(made, MODELS, engine="exact").to_dict() == wanted
+    with pytest.raises(pt.InputError, match="got a blank cell"):
+        pt.read_annotations({"item": ["x", "y"], "n": ["1", " "], "y": ["2", "1"]}, format="counts")
