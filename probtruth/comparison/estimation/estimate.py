@@ -281,20 +281,24 @@ class Estimate:
 
     def total(self) -> Part:
         """All parts of the mean over these groups together, with the degrees of freedom of the sum."""
-        first, *others = self.over_groups().parts.values()
-        if not others:
+        first = self.over_groups().items
+        beyond = self.beyond_items()
+        if beyond is None:
             return Part(first.variance, first.third, first.df)
-        variance = first.variance
-        third = first.third
-        raw = np.zeros_like(variance)
-        spread = np.zeros_like(variance)
-        for part in others:
-            variance = variance + part.variance
-            third = third + part.third
-            raw = raw + part.with_chance
-            spread = spread + part.with_chance**2 / part.df
-        joined = joined_df(first.variance, first.df, raw, ratio(raw**2, spread))
-        return Part(variance, third, np.where(spread > 0, joined, first.df))
+        raw = beyond.with_chance
+        df = np.where(beyond.df > 0, joined_df(first.variance, first.df, raw, beyond.df), first.df)
+        return Part(first.variance + beyond.variance, first.third + beyond.third, df)
+
+    def beyond_items(self) -> Part | None:
+        """What all groups share: all parts but the first together; None without any."""
+        others = [*self.parts.values()][1:]
+        if not others:
+            return None
+        variance = np.sum([part.variance for part in others], axis=0)
+        third = np.sum([part.third for part in others], axis=0)
+        raw = np.sum([part.with_chance for part in others], axis=0)
+        spread = np.sum([part.with_chance**2 / part.df for part in others], axis=0)
+        return Part(variance, third, ratio(raw**2, spread), raw)
 
     def plain_variance(self) -> RowFloats:
         """The variance of the mean over these groups without the items that stand for rare differences."""

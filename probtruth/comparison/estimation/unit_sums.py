@@ -286,7 +286,9 @@ class UnitSums:
         df = 1.0
         counted = 0.0
         if signal > RESOLVED * total_square:
-            df = max(float(effective_number(contrast**2)) * square / moved, 1.0)
+            # one is lost to what all units have in common; where teams share no items, one to each team's
+            n_like = float(effective_number(contrast**2))
+            df = max(min(n_like - 1, n_like * square / moved), 1.0)
             # of the variance between clusters the units have what they do not share within a group
             mean = ratio(of_group, n_items)
             even = 2 * (self.sized * mean).sum(0) - self.sizes * (mean**2).sum(0)

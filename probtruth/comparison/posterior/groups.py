@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
-from probtruth.comparison.estimation.estimate import Estimate, Part
+from probtruth.comparison.estimation.estimate import Estimate, Part, joined_df
 from probtruth.comparison.posterior.margin import Margin, Mixture
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupInts, GroupPair, PairFloats, RowGroup
@@ -384,7 +384,7 @@ class Population:
     reference: PairFloats
     unit: PairFloats
     posterior: Sequence[Hierarchy]
-    shared: PairFloats
+    shared: Part | None  # what all groups share, of the pairs
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Population | None":
@@ -411,6 +411,7 @@ class Population:
         plain = items if estimate.plain is None else estimate.plain.of(pairs)
         df_of = _df_of_skewed(plain, estimate.design.group_units)[varies].T
         pooled = pooled[varies] / scale**2
+        shared = estimate.beyond_items()
         groups = Groups(
             mean=significant(mean),
             seen=significant(seen),
@@ -418,16 +419,13 @@ class Population:
             n_items=sizes,
             pooled=significant(pooled),
         )
-        shared = np.zeros(len(unit))
-        for part in [*estimate.parts.values()][1:]:  # what all groups share
-            shared += part.variance[pairs, 0]
         return cls(
             groups=groups,
             varies=varies,
             reference=reference,
             unit=unit,
             posterior=(),
-            shared=shared,
+            shared=None if shared is None else shared.of(pairs),
         )
 
     def by_quadrature(self) -> "Population":
@@ -439,16 +437,24 @@ class Population:
     def differences(self, pair: int, over: Over) -> Sequence[Margin | Mixture]:
         """The posterior of one pair's difference, in units of the score, in every group or over them."""
         unit = self.unit[pair]
-        reference = self.reference[pair]
-        shared = self.shared[pair]
+        reference = float(self.reference[pair])
+        shared = raw = 0.0
+        unit_df = np.inf
+        if self.shared is not None:
+            numbers = (self.shared.variance, self.shared.with_chance, self.shared.df)
+            shared, raw, unit_df = [float(one[pair, 0]) for one in numbers]
         if not self.varies[pair]:
-            constant = Margin(float(reference), float(np.sqrt(shared)), np.inf)
+            constant = Margin(reference, float(np.sqrt(shared)), unit_df)
             return [constant] * (len(self.groups.n_items) if over == "groups" else 1)
         place = int(np.count_nonzero(self.varies[:pair]))
         hierarchy = self.posterior[place]
         scaled = hierarchy.of_groups() if over == "groups" else [hierarchy.mixture(over == "new group")]
         found = []
         for one in scaled:
-            variance = (unit * one.sd) ** 2 + shared
-            found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance)))
+            variance = (unit * one.sd) ** 2
+            df = np.inf
+            if raw > 0:
+                typical = np.asarray((one.weight * variance).sum())
+                df = float(joined_df(typical, np.asarray(np.inf), np.asarray(raw), np.asarray(unit_df)))
+            found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance + shared), df))
         return found

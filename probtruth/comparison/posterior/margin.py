@@ -1,5 +1,6 @@
-"""Posteriors of a difference: the outer skew-t, a point where nothing varies, or a finite mixture of normals."""
+"""Posteriors of a difference: the outer skew-t, a point where nothing varies, or a finite mixture of normals or t's."""
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -106,6 +107,7 @@ def hall[T: (float, np.ndarray)](t: T, skewness: T) -> T:
     return corrected
 
 
+LEAST = 1e-300  # Probability that still has a quantile
 KNOTS = 401  # Points of the table that takes a t of one number of degrees of freedom to another
 
 
@@ -115,7 +117,8 @@ def other_df(t: DrawFloats, df: float, wanted: float) -> DrawFloats:
         return t
     size = np.abs(t)
     knots = np.sinh(np.linspace(0, np.arcsinh(size.max()), KNOTS))
-    at_knots = -stdtrit(wanted, stdtr(df, -knots))
+    beyond = np.maximum(stdtr(df, -knots), LEAST)
+    at_knots = -ndtri(beyond) if math.isinf(wanted) else -stdtrit(wanted, beyond)
     return np.sign(t) * np.interp(size, knots, at_knots)
 
 
@@ -140,11 +143,12 @@ def margins(estimate: Estimate) -> list[Margin]:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A finite mixture of normals."""
+    """A finite mixture of normals, or of t's with so many degrees of freedom."""
 
     weight: Parts
     mean: Parts
     sd: Parts
+    df: float = math.inf
 
     @property
     def centre(self) -> float:
@@ -152,6 +156,8 @@ class Mixture:
 
     def below(self, value: float) -> float:
         z = (value - self.mean) / self.sd
+        if math.isfinite(self.df):
+            z = other_df(z, self.df, math.inf)
         # no dot product: of more than 10,000 numbers OpenBLAS starts threads, which can take a thousand times as long
         total = float((ndtr(z) * self.weight).sum())
         return min(total, 1.0)  # weights add up to 1 but for rounding
@@ -166,12 +172,13 @@ class Mixture:
         from scipy.optimize import brentq  # only with groups: it takes a tenth of a second to load
 
         z = ndtri(probability)
-        low = float((self.mean + (z - 0.01) * self.sd).min())
-        high = float((self.mean + (z + 0.01) * self.sd).max())
+        t = stdtrit(self.df, probability) if math.isfinite(self.df) else z
+        low = float((self.mean + (t - 0.01) * self.sd).min())
+        high = float((self.mean + (t + 0.01) * self.sd).max())
         precision = 1e-12 * (high - low)
 
         def excess(value: float) -> float:  # in normal scores, in which a mixture is nearly straight
-            return float(ndtri(np.clip(self.below(value), 1e-300, 1 - 1e-16))) - z
+            return float(ndtri(np.clip(self.below(value), LEAST, 1 - 1e-16))) - z
 
         return float(brentq(excess, low, high, xtol=precision))
 

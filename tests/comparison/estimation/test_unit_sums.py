@@ -153,10 +153,22 @@ def dominated(n_students, items, together):
         (dominated(1, 40, True), ROUNDING),
         (dominated(10, 40, True), 0.01),
         (dominated(40, 40, False), 0.05),
+        (np.kron(np.eye(6), np.ones((10, 2))) > 0, ROUNDING),
+        (np.kron(np.eye(4), np.ones((10, 3))) > 0, ROUNDING),
         (np.random.default_rng(0).random((300, 20)) < 0.1, 0.05),
         (np.random.default_rng(1).random((300, 8)) < 0.03, 0.05),
     ],
-    ids=["complete", "two", "a second one", "ten on the same items", "forty on one item each", "tenths", "alone"],
+    ids=[
+        "complete",
+        "two",
+        "a second one",
+        "ten on the same items",
+        "forty on one item each",
+        "six pairs",
+        "four teams of three",
+        "tenths",
+        "alone",
+    ],
 )
 def test_freedom_is_that_of_every_pair_of_units(seen, tolerance):
     assert told(seen).df == pytest.approx(exact_freedom(seen.astype(float)), rel=tolerance)

@@ -80,3 +80,13 @@ def test_quantile_inverts_below():
     for p in (0.025, 0.5, 0.975):
         assert mixture.below(mixture.quantile(p)) == pytest.approx(p, abs=1e-10)
     assert mixture.within(0.5) == pytest.approx(mixture.below(0.5) - mixture.below(-0.5))
+
+
+@pytest.mark.parametrize("df", [1.0, 1.7, 30.0])
+def test_a_mixture_of_ts_is_their_weighted_sum(df):
+    mixture = Mixture(np.array([0.3, 0.7]), np.array([0.0, 1.0]), np.array([1.0, 0.1]), df)
+    for value in (-20.0, 0.2, 3.0):
+        wanted = 0.3 * stats.t(df).cdf(value) + 0.7 * stats.t(df, 1.0, 0.1).cdf(value)  # scipy
+        assert mixture.below(value) == pytest.approx(wanted, rel=1e-3)
+    for p in (0.025, 0.5, 0.975):
+        assert mixture.below(mixture.quantile(p)) == pytest.approx(p, abs=1e-10)
