@@ -37,7 +37,9 @@ FEWEST_ANSWERS = 10  # of which no two are alike, for a column to hold something
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
-FACT = re.compile(r"#|\b(params?|parameters|rank|year|hub|co[2₂]|costs?|price)\b", re.IGNORECASE)  # about a model
+# In the name of a column that says something else of a model than a score.
+FACTS = "params? parameters rank year date released? hub co[2₂] costs? price size memory dimensions? latency votes"
+FACT = re.compile(rf"#|\b({'|'.join(FACTS.split())}|max tokens|context (length|window))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -392,7 +394,7 @@ def _means(frame: DataFrame, numeric: Strings) -> list[str]:
     sums = None if values is None or len(numeric) < 3 else values.sum(1)
     means = []
     for at, name in enumerate(numeric):
-        mean = re.sub("[^a-z]", "", name.lower()) in AVERAGES
+        mean = re.sub(r"\(.*\)|[^a-z]", "", name.lower()) in AVERAGES
         if not mean and values is not None and sums is not None:
             own = values[:, at]
             said = any(word in name.lower() for word in AVERAGES)
