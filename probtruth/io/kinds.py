@@ -38,8 +38,11 @@ FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
 # In the name of a column that says something else of a model than a score.
-FACTS = "params? parameters rank year date released? hub co[2₂] costs? price size memory dimensions? latency votes"
-FACT = re.compile(rf"#|\b({'|'.join(FACTS.split())}|max tokens|context (length|window))\b", re.IGNORECASE)
+FACTS = (
+    "params?|parameters|rank|year|date|released?|hub|co[2₂]|costs?|price|size|memory|dimensions?|latency|votes|"
+    "max tokens|context length|context window"
+)
+FACT = re.compile(rf"#|\b(?:{FACTS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -446,7 +449,7 @@ def neither(table: Table, how: LabelReading) -> InputError:
         if not frame.select([said["item"], said["annotator"]]).is_duplicated().any():
             in_python = ", ".join(f"{role}={name!r}" for role, name in said.items())
             typed = " ".join(f"--{role} {shlex.quote(name)}" for role, name in said.items())
-            hint = f"Perhaps {in_python} (command line: {typed})."
+            hint = f"{hint} Perhaps {in_python} (command line: {typed})."
             close = ""
     if absent == names[1:2]:
         hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"
