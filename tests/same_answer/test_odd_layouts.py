@@ -448,3 +448,38 @@ def test_numbers_as_categories_are_numbers() -> None:
         assert pt.evaluate(made, MODELS, engine="exact").to_dict() == wanted
     with pytest.raises(pt.InputError, match="got a blank cell"):
         pt.read_annotations({"item": ["x", "y"], "n": ["1", " "], "y": ["2", "1"]}, format="counts")
+
+
+def test_facts_and_means_of_a_leaderboard() -> None:
+    """The size of a model, and one of two means, were benchmarks among the others."""
+    board = pd.DataFrame({"Model": ["a", "b", "c"], "Rank (Borda)": [3, 2, 1], "Size (M)": [110, 330, 7000]})
+    board["Embedding Dimensions"] = [384, 1024, 4096]
+    board["Max Tokens"] = [512, 512, 8192]
+    tasks = {f"task {at}": RNG.random(3) for at in range(5)}
+    board = board.assign(**{"Mean (Task)": np.mean([*tasks.values()], 0), "Mean (TaskType)": RNG.random(3)}, **tasks)
+    made = pt.read_scores(board, score="accuracy")
+    assert made.items == tuple(tasks)
+    assert any("'Size (M)'" in note and "ignored" in note for note in made.notes)
+
+
+def test_pages_and_pointers_in_place_of_a_table(tmp_path: Path) -> None:
+    """'A header without rows' was said of the page of an error, and of the pointer of a large file."""
+    for text, said in {
+        "<!DOCTYPE html><p>404": "a page of HTML",
+        "version https://git-lfs.x/\noid 1": "Git LFS",
+    }.items():
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(pt.InputError, match=said):
+            pt.read_annotations(tmp_path / "t.csv")
+
+
+def test_tasks_of_toloka(tmp_path: Path) -> None:
+    """The message proposes the call that reads them."""
+    columns = {"item": "INPUT:text", "annotator": "ASSIGNMENT:worker_id", "label": "OUTPUT:result"}
+    tasks = VOTES.rename(columns=dict(zip(VOTES.columns, columns.values(), strict=True)))
+    path = written(tmp_path / "tasks.csv", tasks.assign(**{"GOLDEN:result": ""}))
+    with pytest.raises(
+        pt.InputError, match="Perhaps item='INPUT:text', annotator='ASSIGNMENT:worker_id', label='OUTPUT:"
+    ):
+        pt.read_annotations(path)
+    assert np.array_equal(pt.read_annotations(path, **columns).counts(), pt.read_annotations(VOTES).counts())
