@@ -84,25 +84,12 @@ class TestAnnotators:
 class TestLabels:
     @pytest.mark.long
     def test_ten_thousand(self):
-        rng = np.random.default_rng(0)
-        n = 10_000
-        votes = {f"q{k:02}": {who: int(rng.integers(n)) for who in ("ann", "bob")} for k in range(4)}
-        annotations = pt.Annotations.from_long(
-            {
-                "item": [item for item in votes for _ in range(2)],
-                "annotator": ["ann", "bob"] * 4,
-                "label": [label for said in votes.values() for label in said.values()],
-            },
-            labels=range(n),
-        )
-        probs = two_models(4, n)
-        truth = pt.infer_truth(annotations, draws=0)
+        votes = random_votes(n_items=4, n_annotators=2, n_labels=10_000)
+        probs = two_models(4, 10_000)
+        truth = pt.infer_truth(votes, draws=0)
         assert truth.diagnostics["converged"]
-        scores = pt.score(named(probs, truth.index), truth, rule="log")
-        comparison, _ = answer(scores)
-        wanted = np.mean(
-            [-np.log([probs["a"][row, k] for k in votes[f"q{row:02}"].values()]).mean() for row in range(4)]
-        )
+        comparison, _ = answer(pt.score(named(probs, truth.index), truth, rule="log"))
+        wanted = -np.log(probs["a"][votes.item, votes.label]).mean()  # two votes each
         own = {row["model"]: row["score"] for row in comparison.ranks}
         assert own["a"] == pytest.approx(wanted, rel=1e-9)
 

@@ -75,7 +75,7 @@ def test_two_models_that_differ_by_rounding_are_one() -> None:
     again = -np.log(np.exp(-loss))
     far = loss + rng.normal(0.5, 0.1, size=200)
     compared = pt.compare(make([loss, far, again], "axb"))
-    row = next(row for row in compared.pairs if (row["a"], row["b"]) == ("a", "b"))
+    row = compared.pair("a", "b")
     assert (row["difference"], row["favours"], row["p_a_better"]) == (0.0, None, 0.5)
     assert {row["model"]: row["p_best"] for row in compared.ranks} == {"a": 0.5, "b": 0.5, "x": 0.0}
 

@@ -82,3 +82,14 @@ def test_the_population_does_not_hang_on_the_names_of_groups(seed):
         rows = pt.compare(scores, groups=groups, engine="exact").group_results["population of groups"]
         found.append([[row[name] for name in NUMBERS[:4]] for row in rows])
     np.testing.assert_allclose(*found, rtol=0, atol=1e-9)
+
+
+def test_each_probability_has_the_name_of_its_estimand():
+    rng = np.random.default_rng(1)
+    effect = np.repeat(rng.normal(-0.1, 0.2, 12), 50)
+    values = np.stack([effect + rng.normal(0, 0.3, 600), rng.normal(0, 0.3, 600)])
+    found = pt.compare(make(values, "ab"), groups=np.repeat(np.arange(12), 50), engine="exact")
+    said = [found.pairs[0]["p_a_better"], *(rows[0]["p_a_better"] for rows in found.group_results.values())]
+    assert list(found.group_results) == ["population of groups", "one new group"]
+    assert said[0] > said[1] > said[2] > 0.5, "three questions, three answers from one table"
+    assert "these 12 groups" in found.estimand

@@ -197,16 +197,6 @@ def test_one_infinite_loss_leaves_the_other_pairs_standing(five):
     assert row_of(rest, "a", "c") == pairs["a", "c"]
 
 
-def test_two_infinite_means_cannot_be_compared():
-    values = np.random.default_rng(5).normal(size=(3, 20))
-    values[:2, [3, 4]] = np.inf
-    comparison = compare(make(values, "abc"), engine="exact")
-    pairs, models = rows_by_name(comparison)
-    assert (pairs["a", "b"]["difference"], pairs["a", "b"]["p_a_better"]) == (None, None)
-    assert models["c"]["p_best"] == 1
-    assert models["a"]["expected_rank"] == models["b"]["expected_rank"] == 2.5
-
-
 def test_all_means_infinite_and_infinities_of_both_signs():
     comparison = compare(make([[np.inf, 1.0], [1.0, np.inf]], "ab"))
     assert [row["p_best"] for row in comparison.ranks] == [None, None]

@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any
 
 import pages
@@ -14,7 +15,8 @@ public_names = pages.extension("public_names")
 
 PARTS = ("Formula", "Arguments", "Returns", "Errors", "Source")  # The parts of a docstring, in their order
 NAMES = sorted(name for name in pt.__all__ if not name.startswith("_"))
-FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(pt, name))]
+OBJECTS = {name: thing for section in public_names.SECTIONS for name, thing in public_names.objects_in(section)}
+FUNCTIONS = [name for name, thing in OBJECTS.items() if inspect.isfunction(thing)]
 CLASSES = [name for name in NAMES if inspect.isclass(getattr(pt, name))]
 SCORES = [name for name in FUNCTIONS if name.endswith(("_score", "_score_from_log_probs", "_score_from_logits"))]
 
@@ -33,8 +35,8 @@ def parts(text: str) -> list[str]:
 
 
 def text_of(name: str) -> str:
-    """The docstring of a public name."""
-    return inspect.getdoc(getattr(pt, name)) or ""
+    """The docstring of a public name, also of one in a public module."""
+    return inspect.getdoc(attrgetter(name)(pt)) or ""
 
 
 def failing(names: list[str], holds: Callable[[str], object]) -> list[str]:
@@ -65,14 +67,13 @@ def documented(function: object) -> list[str]:
 
 def every_function() -> Iterator[tuple[str, Callable[..., Any]]]:
     """The public functions, those of public modules, and the methods of public classes."""
-    for section in public_names.SECTIONS:
-        for name, thing in public_names.objects_in(section):
-            if inspect.isfunction(thing):
-                yield name, thing
-            elif inspect.isclass(thing) and not issubclass(thing, Exception):
-                for member, value in members(thing):
-                    if inspect.isfunction(inspect.unwrap(value)):
-                        yield f"{name}.{member}", inspect.unwrap(value)
+    for name, thing in OBJECTS.items():
+        if inspect.isfunction(thing):
+            yield name, thing
+        elif inspect.isclass(thing) and not issubclass(thing, Exception):
+            for member, value in members(thing):
+                if inspect.isfunction(inspect.unwrap(value)):
+                    yield f"{name}.{member}", inspect.unwrap(value)
 
 
 def test_every_argument_has_its_line_and_no_other_has() -> None:

@@ -214,7 +214,7 @@ CALLS = {
         lambda read: read.index.labels == ("bad", "good"),
     ),
     "a rule as a metric": Call(
-        lambda: pt.compare_metric(models(), "labels.csv", "brier"),  # pyright: ignore[reportArgumentType]
+        lambda: pt.compare_metric(models(), "labels.csv", "brier"),
         "rule='brier'",
         lambda: pt.evaluate("labels.csv", models(), rule="brier", engine="exact"),
         lambda result: result.to_dict()["rule"] == "brier",
@@ -276,12 +276,12 @@ CALLS = {
         lambda: pt.monitor(long_scores(), higher_is_better=True),
         "bounds=(low, high)",
         lambda: pt.monitor(long_scores(), higher_is_better=True, bounds=(0, 1)),
-        lambda watched: watched.n_units == 3 if hasattr(watched, "n_units") else True,
+        lambda watched: (watched.method, watched.bounds, watched.n_units) == ("betting", (0, 1), 3),
     ),
     "scores that nothing bounds": again(
         partial(pt.monitor, long_scores(), higher_is_better=True),
         "method='asymptotic'",
-        lambda watched: watched is not None,
+        lambda watched: watched.method == "asymptotic",
     ),
     "costs": Call(
         lambda: pt.plan(scores(), costs=3),
@@ -404,7 +404,7 @@ CALLS = {
     "bounds of something else": again(
         partial(pt.monitor, long_scores(), higher_is_better=True, bounds=3),
         "bounds=(0, 1)",
-        lambda watched: watched is not None,
+        lambda watched: watched.bounds == (0, 1),
     ),
     "labels without a scale": Call(
         lambda: pt.agreement.alternative_annotator_test(

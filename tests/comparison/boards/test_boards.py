@@ -82,7 +82,7 @@ def test_equal_models_with_holes_are_told_apart_by_nothing():
     values = board(np.random.default_rng(5), 4, 60, 0.5)
     values[2] = values[0]
     comparison = pt.compare(make(values))
-    pair = next(row for row in comparison.pairs if row.models == ("000", "002"))
+    pair = comparison.pair("000", "002")
     assert pair.difference == 0
     assert pair.p_a_better == 0.5
     best = {row.model: row.p_best for row in comparison.ranks}
@@ -167,15 +167,13 @@ def test_sets_that_nothing_connects_are_compared_each_by_itself():
     values = np.random.default_rng(9).standard_normal((5, 60))
     values[:3, 30:] = np.nan
     values[3:, :30] = np.nan
-    scores = make(values)
     assert [one.tolist() for one in connected(values)] == [[0, 1, 2], [3, 4]]
-    comparison = pt.compare(scores)
+    comparison = pt.compare(make(values))
     within = pt.compare(make(values[:3, :30]))
-    found = {row.models: row for row in comparison.pairs}
-    assert found["000", "001"].low == within.pairs[0].low
-    assert found["000", "003"].difference is None
-    assert found["000", "003"].p_a_better is None
-    assert "connects" in found["000", "003"].reason
+    assert comparison.pair("000", "001").low == within.pairs[0].low
+    apart = comparison.pair("000", "003")
+    assert (apart.difference, apart.p_a_better) == (None, None)
+    assert "connects" in apart.reason
     assert all(row.p_best is None for row in comparison.ranks)
     assert comparison.decisions["chosen"] is None
     assert "nothing connects" in comparison.warnings[0]
@@ -184,10 +182,10 @@ def test_sets_that_nothing_connects_are_compared_each_by_itself():
         less[3:, 30 + n_items :] = np.nan
         less[4, 59] = 1.0 if n_items == 0 else np.nan
         less[3, 58] = 1.0 if n_items == 0 else np.nan
-        row = {row.models: row for row in pt.compare(make(less)).pairs}
-        assert row["000", "001"].low == within.pairs[0].low
-        assert (row["003", "004"].low is None) == (n_items < 2)
-        assert (row["003", "004"].reason is None) == (n_items == 2)
+        row = pt.compare(make(less)).pair
+        assert row("000", "001").low == within.pairs[0].low
+        assert (row("003", "004").low is None) == (n_items < 2)
+        assert (row("003", "004").reason is None) == (n_items == 2)
     with pytest.raises(PosteriorError, match="no two share two items"):
         pt.compare(make(np.where(np.eye(3, 5) > 0, 1.0, np.nan)))
 
@@ -231,9 +229,8 @@ def test_infinite_scores_stay_infinite_beside_holes():
     comparison = pt.compare(make(values))
     assert next(row for row in comparison.ranks if row.model == "001").score == np.inf
     others = pt.compare(make(values[[0, 2, 3]], ["000", "002", "003"]))
-    found = {row.models: row for row in comparison.pairs}
     for a, b in combinations(("000", "002", "003"), 2):
-        assert found[a, b].low == pytest.approx({row.models: row for row in others.pairs}[a, b].low, rel=ROUNDING)
+        assert comparison.pair(a, b).low == pytest.approx(others.pair(a, b).low, rel=ROUNDING)
 
 
 def test_of_infinite_means_alone_nothing_is_compared() -> None:
@@ -308,9 +305,8 @@ def test_models_that_share_no_item_are_compared_by_way_of_another():
     values = 2 * rng.standard_normal(400) + rng.standard_normal((3, 400)) + np.array([[0.0], [0.1], [0.4]])
     values[2, :200] = np.nan
     values[0, 200:] = np.nan
-    found = {row.models: row for row in pt.compare(make(values, higher_is_better=False)).pairs}
+    far = pt.compare(make(values, higher_is_better=False)).pair("000", "002")
     one, two = values[0, :200] - values[1, :200], values[1, 200:] - values[2, 200:]
-    far = found["000", "002"]
     assert far.difference == pytest.approx(one.mean() + two.mean(), rel=ROUNDING)
     error = np.sqrt(one.var(ddof=1) / 200 + two.var(ddof=1) / 200)
     assert far.high - far.low == pytest.approx(2 * 1.966 * error, rel=0.01)  # t of some 400 degrees of freedom
@@ -321,11 +317,11 @@ def test_of_a_model_that_shares_one_item_nothing_is_sure_and_the_others_have_wha
     values = board(np.random.default_rng(16), 3, 50, 1.0)
     values[2, 1:] = np.nan
     comparison = pt.compare(make(values))
-    found = {row.models: row for row in comparison.pairs}
-    assert found["000", "002"].difference is not None
-    assert (found["000", "002"].low, found["000", "002"].p_a_better) == (None, None)
+    unsure = comparison.pair("000", "002")
+    assert unsure.difference is not None
+    assert (unsure.low, unsure.p_a_better) == (None, None)
     without = pt.compare(make(values[:2])).pairs[0]
-    assert found["000", "001"].low == pytest.approx(without.low, rel=0.05)
+    assert comparison.pair("000", "001").low == pytest.approx(without.low, rel=0.05)
     assert "'000' and '002' (and 1 more of the pairs) are connected by one item" in " ".join(comparison.warnings)
 
 
@@ -340,9 +336,8 @@ def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models
     values[3, 30] = np.nan
     values = values[{2: [1, 2], 3: [0, 1, 2], 4: [0, 1, 2, 3]}[n_models]]
     comparison = pt.compare(make(values, [f"m{at}" for at in range(n_models)]), engine=engine)
-    found = {row.models: row for row in comparison.pairs}
     one, two = ("m0", "m1") if n_models == 2 else ("m1", "m2")
-    bridge = found[one, two]
+    bridge = comparison.pair(one, two)
     item = values[int(one[1])] - values[int(two[1])]
     assert bridge.difference == pytest.approx(np.nanmean(item), rel=1e-9)
     assert bridge.shared_items == 1
@@ -355,7 +350,7 @@ def test_one_item_between_two_parts_of_a_board_leaves_the_rest_answered(n_models
     if n_models == 2:
         return
     alone = pt.compare(make(values[:2]), engine="exact").pairs[0]
-    assert found["m0", "m1"].low == pytest.approx(alone.low, abs=0.05 * (alone.high - alone.low))
+    assert comparison.pair("m0", "m1").low == pytest.approx(alone.low, abs=0.05 * (alone.high - alone.low))
 
 
 @pytest.mark.parametrize("unit", ["annotator", "replicate"])

@@ -29,12 +29,11 @@ def test_equal_means_that_rounding_tells_apart_favour_nobody():
 
 def test_what_is_unknown_has_its_reason_and_only_labels_have_a_floor():
     found = compare(make([[np.inf, 1.0, 2.0], [np.inf, 1.5, 1.0], [0.4, 0.6, 0.5]], "abc"))
-    assert [(row["p_a_better"] is None, row["reason"]) for row in found.pairs[:2]] == [
-        (True, BOTH_INFINITE),
-        (False, None),
-    ]
+    unknown, known = found.pairs[:2]
+    assert (unknown["difference"], unknown["p_a_better"], unknown["reason"]) == (None, None, BOTH_INFINITE)
+    assert (known["p_a_better"] is None, known["reason"]) == (False, None)
     assert not any("the same difference" in said or "floor" in said for said in found.warnings)
-    assert [row["expected_rank"] for row in found.ranks] == [1.0, 2.5, 2.5]
+    assert [(row["p_best"], row["expected_rank"]) for row in found.ranks] == [(1.0, 1.0), (0.0, 2.5), (0.0, 2.5)]
 
 
 def test_models_come_best_first_and_in_the_orientation_given():

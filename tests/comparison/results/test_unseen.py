@@ -111,3 +111,14 @@ def test_one_vote_an_item_does_not_split_the_variance():
         assert any("a second vote on some items" in line for line in found.warnings) is not known
         plan = pt.plan(scores)
         assert (plan.variance["annotation"] is not None) is known
+
+
+@pytest.mark.parametrize("n_apart", [0, 1])
+def test_wins_and_losses_are_twice_as_far_apart_as_right_and_wrong(n_apart):
+    right = np.ones((2, 40))
+    right[1, ::3] = right[0, ::3] = 0.0
+    right[1, :n_apart] = 1 - right[1, :n_apart]
+    known, preferred = (compare(make(values, "ab"), engine="exact").pairs[0] for values in (right, 2 * right - 1))
+    for column in ("difference", "low", "high", *["unseen_difference"] * n_apart):
+        assert preferred[column] == pytest.approx(2 * known[column], rel=1e-12)
+    assert preferred["p_a_better"] == known["p_a_better"]
