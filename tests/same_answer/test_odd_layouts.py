@@ -483,3 +483,19 @@ def test_tasks_of_toloka(tmp_path: Path) -> None:
     ):
         pt.read_annotations(path)
     assert np.array_equal(pt.read_annotations(path, **columns).counts(), pt.read_annotations(VOTES).counts())
+
+
+def test_a_list_of_groups_in_the_order_of_the_annotations() -> None:
+    """Beside a long table the list was taken in the models' order, which was another: groups of other items."""
+    groups = {item: "g" if at < 9 else "h" for at, item in enumerate(ITEMS)}
+    listed = [groups[item] for item in ITEMS]
+    wanted = pt.evaluate(VOTES, MODELS, groups=groups, engine="exact").comparison.by_group()
+    assert pt.evaluate(VOTES, MODELS, groups=listed, engine="exact").comparison.by_group().equals(wanted)
+    reversed_models = {model: frame[::-1].reset_index(drop=True) for model, frame in MODELS.items()}
+    annotations = pt.read_annotations(VOTES)
+    for reference in (VOTES, annotations, pt.infer_truth(annotations)):
+        for names in (listed, listed[::-1]):
+            with pytest.raises(pt.InputError, match=r"other orders in the reference.*Pass a dict \{item: group\}"):
+                pt.evaluate(reference, reversed_models, groups=names, engine="exact")
+    with pytest.raises(pt.InputError, match="clusters as a list, for items that stand in other orders"):
+        pt.compare_metric(reversed_models, VOTES, "accuracy", clusters=listed)
