@@ -1,6 +1,6 @@
 """Scores made from arrays, and comparisons stripped down to the numbers that must not change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,12 @@ def make(values: object, models: Sequence[str] | None = None, **fields: Any) -> 
     array = np.asarray(values, np.float64)
     names = tuple(models) if models is not None else tuple(f"{place:03d}" for place in range(len(array)))
     return Scores(array, names, tuple(map(str, range(array.shape[1]))), rule="loss", **fields)
+
+
+def side_by_side(**scores: Iterable[float]) -> dict[str, list[Any]]:
+    """A long table of scores of models on the items 0, 1 and so on."""
+    rows = [(item, model, value) for model, values in scores.items() for item, value in enumerate(values)]
+    return dict(zip(("item", "model", "score"), map(list, zip(*rows, strict=True)), strict=True))
 
 
 def cells(

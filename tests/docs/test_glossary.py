@@ -8,6 +8,7 @@ import numpy as np
 import pages
 import pytest
 from line_results import bare_result, demo_result, rewrite
+from made_scores import side_by_side
 
 import probtruth as pt
 from probtruth import demo
@@ -85,9 +86,8 @@ def every_table() -> Iterator[Table]:
     rows = [replace(row, group="g", n_items=9) for row in shown.comparison.pairs]
     for result in (rewrite(shown, tests=lambda: tests, of_groups=lambda: rows), bare_result(12)):
         yield from tables(contents(result).sections)
-    scores = np.random.default_rng(0).integers(0, 2, 80)
-    frame = {"item": [*range(40)] * 2, "model": ["x"] * 40 + ["y"] * 40, "score": scores.tolist()}
-    pilot = pt.Scores.from_frame(frame, higher_is_better=True)
+    x, y = np.random.default_rng(0).integers(0, 2, (2, 40))
+    pilot = pt.Scores.from_frame(side_by_side(x=x, y=y), higher_is_better=True)
     yield terminal_study.plan_table(pt.plan(pilot, costs={"item": 1.0}))
     yield terminal_study.validation_table(pt.validate(pilot, replications=20))
     truth = truth_dict(pt.infer_truth(shown.annotations, "dawid-skene-em", draws=0), None)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from line_results import ODD_NAMES
+from made_scores import side_by_side
 from matplotlib.axes import Axes
 
 import probtruth as pt
@@ -25,7 +26,8 @@ def made() -> dict[str, Any]:
     annotations, predictions = demo.load()
     truth = pt.infer_truth(annotations, draws=0)
     result = pt.evaluate(annotations, predictions, engine="exact")
-    rows = {"item": [*range(N)] * 2, "model": ["x"] * N + ["y"] * N, "score": rng.integers(0, 2, 2 * N)}
+    x, y = rng.integers(0, 2, (2, N))
+    rows = side_by_side(x=x, y=y)
     bare = pt.Scores.from_frame(rows, higher_is_better=True)
     return {
         "annotations": annotations,

@@ -3,6 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from made_scores import side_by_side
 from rich.console import Console
 
 import probtruth as pt
@@ -12,8 +13,7 @@ from probtruth.report.names import unmarked
 from probtruth.report.verdict import verdict
 from probtruth.types.pairs import Pair
 
-MARKS = {"item": [*range(8)] * 2, "model": ["a"] * 8 + ["b"] * 8}
-MARKS |= {"score": [0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6, 0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6]}
+MARKS = side_by_side(a=[0.7, 0.6, 0.5, 0.6, 0.7, 0.6, 0.5, 0.6], b=[0.6, 0.6, 0.5, 0.6, 0.6, 0.5, 0.5, 0.6])
 
 
 @pytest.fixture
@@ -50,8 +50,7 @@ def test_a_minus_b_of_the_scores_as_they_were_given(made, higher, favours):
 
 
 def test_a_monitor_speaks_of_the_scores_as_they_were_given():
-    rows = {"item": [*range(40)] * 2, "model": ["new"] * 40 + ["old"] * 40, "score": [1] * 40 + [0] * 40}
-    watch = pt.monitor(rows, bounds=(0, 1), higher_is_better=True)
+    watch = pt.monitor(side_by_side(new=[1] * 40, old=[0] * 40), bounds=(0, 1), higher_is_better=True)
     assert watch.difference == 1
     console = Console(width=100)
     with console.capture() as shown:

@@ -1,6 +1,5 @@
 import numpy as np
-
-import probtruth as pt
+from one_model import one_model
 
 PLACE = np.arange(60)
 FORECAST = (PLACE * 37 % 53 + 1) / 55  # seven forecasts stand twice
@@ -11,9 +10,7 @@ TIMES = 2 + PLACE % 4  # How often each item stands where the reference weighs i
 
 def two_labels(outcomes, times=1):
     """The forecasts above against sixty outcomes, hard or soft, each item so often."""
-    forecast, outcomes = np.repeat(FORECAST, times), np.repeat(outcomes, times)
-    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
-    return predictions, pt.Truth.from_probs(np.stack([1 - outcomes, outcomes], 1))
+    return one_model(np.repeat(FORECAST, times), np.repeat(outcomes, times))
 
 
 def simulated(seed=0, items=300, power=1.0, soft=False):
@@ -24,5 +21,4 @@ def simulated(seed=0, items=300, power=1.0, soft=False):
     outcome = (rng.random(items) < chance).astype(float)
     if soft:
         outcome = rng.binomial(5, chance) / 5
-    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
-    return forecast, outcome, predictions, pt.Truth.from_probs(np.stack([1 - outcome, outcome], 1))
+    return one_model(forecast, outcome)

@@ -4,6 +4,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from one_model import two
 from sklearn import metrics as reference
 
 import probtruth as pt
@@ -21,7 +22,7 @@ ROUND_OFF = 1e-12
 
 
 def aligned(probs=PROBS, truth=LABEL):
-    models = {name: np.stack([1 - row, row], 1) for name, row in zip("ab", probs, strict=True)}
+    models = {name: two(row) for name, row in zip("ab", probs, strict=True)}
     known = pt.Truth.from_labels(truth, 2) if truth.ndim == 1 else pt.Truth.from_probs(truth, estimand="class")
     return align(pt.Predictions.from_probs(models), known).on_host()
 
@@ -60,14 +61,14 @@ def test_areas_with_weights_and_ties_are_those_of_scikit_learn(metric):
 
 def test_soft_labels_are_items_twice_with_their_shares_as_weights():
     soft = RNG.random(N)
-    found = values("roc-auc", np.ones((1, N)), aligned(truth=np.stack([1 - soft, soft], 1)))[0]
+    found = values("roc-auc", np.ones((1, N)), aligned(truth=two(soft)))[0]
     twice, shares = np.repeat([1, 0], N), np.concatenate([soft, 1 - soft])
     wanted = [reference.roc_auc_score(twice, np.tile(probs, 2), sample_weight=shares) for probs in PROBS]
     assert found == pytest.approx(wanted, rel=ROUND_OFF)
 
 
 def test_the_calibration_error_without_weights_is_that_of_calibration():
-    models = {name: np.stack([1 - p, p], 1) for name, p in zip("ab", PROBS, strict=True)}
+    models = {name: two(p) for name, p in zip("ab", PROBS, strict=True)}
     sides = pt.Predictions.from_probs(models), pt.Truth.from_labels(LABEL, 2)
     errors = pt.calibration.calibration_error(*sides, n_resamples=0)["error"].to_list()
     assert values("ece", np.ones((1, N)))[0] == pytest.approx(errors, rel=ROUND_OFF)

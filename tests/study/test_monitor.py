@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_scores import make
+from made_scores import make, side_by_side
 
 import probtruth as pt
 from probtruth.types import Partition, RuleFacts
@@ -132,16 +132,14 @@ def test_a_cluster_that_was_closed_takes_no_more_items():
 
 
 def test_equivalence_within_the_rope():
-    rows = {"item": [*range(4000)] * 2, "model": ["x"] * 4000 + ["y"] * 4000, "score": [0.5] * 8000}
+    rows = side_by_side(x=[0.5] * 4000, y=[0.5] * 4000)
     watch = monitor(rows, bounds=(0, 1), rope=0.01)
     assert watch.decision == "equivalent"
     assert monitor(rows, bounds=(0, 1)).decision is None
 
 
 def test_a_drift_is_said():
-    score = [1.0] * 400 + [0.0] * 1900 + [1.0] * 1500
-    rows = {"item": [*range(1900)] * 2, "model": ["x"] * 1900 + ["y"] * 1900, "score": score}
-    watch = monitor(rows, bounds=(0, 1))
+    watch = monitor(side_by_side(x=[1] * 400 + [0] * 1500, y=[0] * 400 + [1] * 1500), bounds=(0, 1))
     assert watch.interval[0] > watch.interval[1]
     assert any("drifted" in said for said in watch.warnings)
 
@@ -149,8 +147,7 @@ def test_a_drift_is_said():
 @pytest.mark.parametrize(("spread", "warned"), [(0.5, False), (1.5, True)])
 def test_tails_that_raise_more_false_alarms_are_named(spread, warned):
     loss = np.random.default_rng(1).lognormal(0, spread, 300)
-    rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*loss, *[0.0] * 300]}
-    watch = monitor(rows, method="asymptotic", higher_is_better=False)
+    watch = monitor(side_by_side(a=loss, b=0 * loss), method="asymptotic")
     assert any("far from normal" in said for said in watch.warnings) == warned
 
 
@@ -162,27 +159,24 @@ def test_differences_that_follow_each_other_are_named():
     said = {"apart": 0, "alike": 0}
     for row in shock[:40]:
         for name, d in (("alike", row), ("apart", np.random.default_rng(3).permutation(row))):
-            rows = {"item": [*range(300)] * 2, "model": ["a"] * 300 + ["b"] * 300, "score": [*d, *np.zeros(300)]}
-            watch = monitor(rows, bounds=(-1, 1))
+            watch = monitor(side_by_side(a=d, b=0 * d), bounds=(-1, 1))
             said[name] += any("follow each other" in line for line in watch.warnings)
     assert said["alike"] == 40
     assert said["apart"] <= 2  # .005 nominal
 
 
 def test_asymptotic_where_nothing_bounds_the_scores():
-    rng = np.random.default_rng(0)
-    rows = {"item": [*range(600)] * 2, "model": ["x"] * 600 + ["y"] * 600, "score": rng.normal(0, 9, 1200)}
-    watch = monitor(rows, method="asymptotic")
+    x, y = np.random.default_rng(0).normal(0, 9, (2, 600))
+    watch = monitor(side_by_side(x=x, y=y), method="asymptotic")
     assert (watch.bounds, watch.method) == (None, "asymptotic")
     assert watch.interval[0] < watch.difference < watch.interval[1]
     assert "asymptotic" in watch.warnings[0]
-    first = monitor({name: [*column[:60], *column[600:660]] for name, column in rows.items()}, method="asymptotic")
+    first = monitor(side_by_side(x=x[:60], y=y[:60]), method="asymptotic")
     assert first.warnings[1] == "there is no evidence before 100 units; here are 60"
     path = watch.path(20)
     assert math.isinf(path["low"][0])
     assert (path["low"][-1], path["high"][-1]) == watch.interval
-    difference = rows["score"][:600] - rows["score"][600:]
-    running = [difference[:n].mean() for n in path["n_items"]]
+    running = [(x - y)[:n].mean() for n in path["n_items"]]
     np.testing.assert_allclose(path["difference"], running, rtol=1e-9, atol=1e-12)
 
 
@@ -202,7 +196,7 @@ GROUPED = monitor(table(4, clusters=[0, 0, 1, 1]), bounds=(0, 1), cluster="clust
 @pytest.mark.parametrize("n", [2, 5, 30, 300])
 def test_one_difference_on_every_item_is_no_certainty(gap, n):
     # as `compare` says it, of scores whose bounds it knows or does not
-    rows = {"item": [*range(n)] * 2, "model": ["x"] * n + ["y"] * n, "score": [gap] * n + [0.0] * n}
+    rows = side_by_side(x=[gap] * n, y=[0.0] * n)
     scores = pt.Scores.from_frame(rows, higher_is_better=False)
     bounded = pt.compare(replace(scores, known=RuleFacts(range=(0.0, 1.0))), engine="exact").pairs[0]
     assert monitor(rows, bounds=(0, 1)).p_a_better == bounded["p_a_better"]

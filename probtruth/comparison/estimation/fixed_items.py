@@ -1,4 +1,9 @@
-"""What is unsure about mean differences though the items are held fixed: their labels, or answers given again."""
+"""What is unsure about mean differences though the items are held fixed: their labels, or answers given again.
+
+Where all votes on an item agree, or all answers, it seems certain. What they could hide is that of one more, on one
+such item, which differs, and else comes at random from all that were given; it counts by the share of items where all
+agree.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,15 +14,19 @@ from probtruth.comparison.estimation.design import rows_of
 from probtruth.comparison.estimation.estimate import MANY, Part
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
+from probtruth.kernels.host import ROUNDING
 from probtruth.kernels.shapes import FiniteInts, ItemFloats, ModelItem
 from probtruth.types import LabelsBehind, Replicates, Scores
 
 BLOCK = 1 << 12  # Items whose losses by label are in memory at once
 
-# Variance and third central moment of a mean, and the sum of its squared variances over their degrees of freedom
-MeanMoments = Float[np.ndarray, " 3"]
-# Of some items' means over labels, or answers: variance, third central moment, degrees of freedom of the variance
-ItemMoments = Iterator[tuple[slice, ItemFloats, ItemFloats, np.ndarray]]
+# Variance and third central moment of a mean, and the sum of its squared variances over their degrees of freedom; then
+# what one answer more would add to the variance of the mean over all items: the sums over items of this times their
+# degrees of freedom, of the same where all answers agree, and of its square times these
+MeanMoments = Float[np.ndarray, " 6"]
+# Of some items' means over labels, or answers: variance, third central moment, degrees of freedom of the variance, and
+# what one answer more at random would add to it
+ItemMoments = Iterator[tuple[slice, ItemFloats, ItemFloats, np.ndarray, ItemFloats]]
 
 
 def fixed_variance(
@@ -45,7 +54,11 @@ def fixed_part(scores: Scores, item_weights: ItemFloats, correlation: float | No
     for pair in rows_of(order).tolist():
         models = [model for model in pair if model >= 0]  # of one model its own, of two the first less the second
         moments.append(_moments(scores, item_weights, models, correlation))
-    variance, third, spread = np.array(moments).reshape(-1, 3, 1).swapaxes(0, 1)
+    variance, third, spread, of_all, of_agreed, of_square = np.array(moments).reshape(-1, 6, 1).swapaxes(0, 1)
+    df_of_one = ratio(of_all**2, of_square)
+    of_one = ratio(of_agreed, df_of_one)
+    variance = variance + of_one
+    spread = spread + ratio(of_one**2, df_of_one)
     df = ratio(variance**2, spread, MANY)
     return Part(variance, third, np.minimum(df, MANY))
 
@@ -56,13 +69,16 @@ def _moments(scores: Scores, item_weights: ItemFloats, models: Sequence[int], co
         moments = _over_replicates(scores, scores.replicates, models, correlation)
     else:
         moments = _over_labels(scores, models)
-    total = np.zeros(3)
-    for items, variance, third, df in moments:
+    total = np.zeros(6)
+    for items, variance, third, df, of_one in moments:
         weight = item_weights[items]
         of_variance = weight**2 * variance
         of_third = weight**3 * third
         spread = of_variance**2 / df
-        total += [of_variance.sum(), of_third.sum(), spread.sum()]
+        more = weight**2 * of_one
+        counts = np.where(more > 0, df, 0.0) * more
+        total[:3] += [of_variance.sum(), of_third.sum(), spread.sum()]
+        total[3:] += [counts.sum(), counts[variance == 0].sum(), (counts * more).sum()]
     return total
 
 
@@ -83,6 +99,10 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
             "labels whose uncertainty is known, for population='these-items'",
             "Score against a truth inferred from annotations, or leave population out for new items.",
         )
+    of_votes = None  # the share of each label among all votes, and one more of each, as none is impossible
+    if behind.shares is not None and behind.n_votes is not None:
+        given = behind.n_votes @ behind.shares + 1.0
+        of_votes = given / given.sum()
     for start in range(0, len(scores.items), BLOCK):
         rows = slice(start, start + BLOCK)
         probs = to_host(behind.truth[rows])
@@ -94,8 +114,8 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
                 log_probs = to_host(behind.log_probs[:, rows])
                 predicted = np.nanmean(np.exp(log_probs), 0)
                 probs = np.where(n_votes[:, None] == 1, predicted, probs)
-        losses = to_host(behind.losses_of(np.array(models), rows))
-        losses = np.where(probs > 0, losses, 0.0)
+        of_labels = to_host(behind.losses_of(np.array(models), rows))
+        losses = np.where(probs > 0, of_labels, 0.0)
         if not np.isfinite(losses).all():
             model, item, _ = np.argwhere(~np.isfinite(losses))[0]
             raise PosteriorError(
@@ -103,14 +123,23 @@ def _over_labels(scores: Scores, models: Sequence[int]) -> ItemMoments:
                 f"{scores.items[start + item]!r} may have: the variance due to labels is infinite. "
                 "Hint: score with a floor, or with another rule."
             )
-        second, third = moments_around_mean(np.subtract.reduce(losses), probs)
+        difference = np.subtract.reduce(losses)
+        second, third = moments_around_mean(difference, probs)
         df = np.full(len(probs), np.inf)
+        of_one = np.zeros(len(probs))
         counted = np.isfinite(n_votes) & (n_votes > 1)  # moments of the mean over the votes, without bias
         n = n_votes[counted]
         df[counted] = n - 1
         second[counted] /= n - 1
         third[counted] = ratio(third[counted], (n - 1) * (n - 2))
-        yield rows, second, third, df
+        if of_votes is not None:
+            mean = (difference * probs).sum(1)
+            with np.errstate(invalid="ignore"):  # of infinite losses, whose labels are left out
+                apart = np.subtract.reduce(of_labels) - mean[:, None]
+            square = np.where(np.isfinite(apart), apart, 0.0) ** 2
+            differs = 1 - probs @ of_votes
+            of_one[counted] = ratio(square @ of_votes, differs)[counted] / (n * (n - 1))
+        yield rows, second, third, df, of_one
 
 
 def _over_replicates(
@@ -141,6 +170,10 @@ def _over_replicates(
         answers = row[there]
         mean = np.bincount(item, answers, n_items) / n
         residual = answers - mean[item]
+        residual[np.abs(residual) <= ROUNDING * np.abs(answers).max()] = 0.0
         df = n - 1
         variance = np.bincount(item, residual**2, n_items) / df
-        yield slice(None), variance * (1 / n + shared), np.zeros(n_items), df
+        apart = mean - answers.mean()
+        of_one = (answers.var() + apart**2) / df
+        of_mean = 1 / n + shared
+        yield slice(None), variance * of_mean, np.zeros(n_items), df, of_one * of_mean

@@ -74,6 +74,44 @@ def test_intervals_for_these_items_hold_their_own_mean(setting, n_votes):
     assert these["high"] - these["low"] < new["high"] - new["low"]  # held items vary less than new ones
 
 
+@pytest.mark.parametrize("n_differ", [1, 5, 40])
+@pytest.mark.parametrize("n_votes", [2, 10])
+def test_votes_that_all_agree_leave_as_much_unsure_as_one_vote_more(n_differ, n_votes):
+    """The interval had no width, and P was 1, where the votes of two people agreed on the one item that counts."""
+    votes = np.full(N, n_votes)
+    shares = np.eye(2)[np.arange(N) % 2]
+    loss = np.zeros((2, N, 2))
+    loss[0, :n_differ] = 1 - shares[:n_differ]
+    loss[1, :n_differ] = shares[:n_differ]
+    values = (loss * shares).sum(-1)
+    scores = make(values, labels=LabelsBehind(loss, shares, "distribution", shares, votes))
+    row = compare(scores, population="these-items", engine="exact").pairs[0]
+    assert row["difference"] == pytest.approx(-n_differ / N)
+    # the rule of three: of so many votes that agree, up to 3 in so many new ones may not
+    reach = (row["high"] - row["difference"]) * N / (2 * n_differ)
+    n_agree = n_votes * n_differ
+    if n_agree > 2:
+        assert 0.6 < reach / min(3 / n_agree, 1) < 1.25
+    else:  # nearly nothing is known
+        assert row["high"] > -row["difference"]
+        assert row["p_a_better"] < 0.95
+
+
+def test_one_vote_more_counts_by_the_share_of_items_on_which_all_agree(setting):
+    """With a conflict on every item, nothing is added."""
+    shares = np.tile([0.5, 0.5, 0.0], (N, 1))
+    loss = setting[1]
+    values = (loss * shares).sum(-1)
+    found = []
+    for agreed in (0, 1, 20):
+        shares[:agreed] = [1.0, 0.0, 0.0]
+        scores = make(values, labels=LabelsBehind(loss, shares, "distribution", shares, np.full(N, 4)))
+        seen = fixed_variance(scores, EQUAL, None, 0, 1)
+        found.append(fixed_part(scores, EQUAL, None, np.arange(3)).variance[3, 0] / seen - 1)
+    assert found[0] == 0
+    assert 0 < found[1] < 0.01 < found[2] < 0.2
+
+
 def test_single_votes_are_as_uncertain_as_the_models_say(setting):
     probs, loss = setting
     rng = np.random.default_rng(3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from made_scores import cells, estimated
+from made_scores import cells, estimated, side_by_side
 from numpy.testing import assert_allclose
 from scipy import integrate, special, stats
 
@@ -219,8 +219,7 @@ def test_three_groups_that_all_say_a_half_have_a_population_near_a_half(engine):
     noise = rng.normal(0, 0.1, (3, 40))
     means = np.array([-0.50, -0.55, -0.45])
     differences = (noise - noise.mean(1, keepdims=True) + means[:, None]).ravel()
-    table = {"item": [*range(120)] * 2, "model": ["a"] * 120 + ["b"] * 120, "score": [*differences, *np.zeros(120)]}
-    scores = pt.Scores.from_frame(table, higher_is_better=False)
+    scores = pt.Scores.from_frame(side_by_side(a=differences, b=0 * differences), higher_is_better=False)
     comparison = pt.compare(scores, groups=np.repeat(["x", "y", "z"], 40).tolist(), engine=engine)
     (row,) = comparison.group_results["population of groups"]
     assert row["difference"] == pytest.approx(-0.5, abs=0.001)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.stats
-from made_scores import make
+from made_scores import make, side_by_side
 
 import probtruth as pt
 from probtruth.comparison.compare import compare
@@ -64,7 +64,7 @@ def test_no_interval_reaches_beyond_what_scores_can_differ_by(higher_is_better):
 def test_three_regions_of_a_rope_sum_to_1_and_say_non_inferiority():
     """t of 9 paired differences by scipy: P(d < -r), P(-r < d < r), P(d > r); not worse by r: 1 less the last."""
     difference = np.array([-0.4, -0.1, 0.2, -0.3, 0.1, -0.5, -0.2, 0.0, 0.3])
-    rows = {"item": [*range(9)] * 2, "model": ["a"] * 9 + ["b"] * 9, "score": [*difference, *np.zeros(9)]}
+    rows = side_by_side(a=difference, b=0 * difference)
     rope = 0.05
     for higher in (False, True):
         pair = compare(Scores.from_frame(rows, higher_is_better=higher), rope=rope, engine="exact").pairs[0]

@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
+from made_scores import side_by_side
 from matplotlib.figure import Figure
 
 import probtruth as pt
 from probtruth.report.terminal_study import monitor_headline, monitor_notes
 
 RNG = np.random.default_rng(1)
-ROWS = {
-    "item": [*range(300)] * 2,
-    "model": ["$x$"] * 300 + ["y"] * 300,
-    "score": np.concatenate([RNG.uniform(0, 0.7, 300), RNG.uniform(0.2, 1, 300)]),
-}
+ROWS = side_by_side(**{"$x$": RNG.uniform(0, 0.7, 300), "y": RNG.uniform(0.2, 1, 300)})
 WATCH = pt.monitor(ROWS, bounds=(0, 1), rope=0.02, higher_is_better=False)
-EMPTY = pt.monitor({"item": [1], "model": ["x"], "score": [1]}, a="x", b="y", bounds=(0, 1), higher_is_better=False)
+EMPTY = pt.monitor(side_by_side(x=[1]), a="x", b="y", bounds=(0, 1), higher_is_better=False)
 
 
 def test_the_line_of_a_plan_and_its_designs():
@@ -41,15 +38,15 @@ def test_the_line_of_a_monitor_is_the_mean_and_ends_now():
 
 
 def test_unbounded_scores_begin_where_something_is_known():
-    rows = {"item": [*range(150)] * 2, "model": ["x"] * 150 + ["y"] * 150, "score": RNG.normal(size=300)}
-    ax = pt.figures.plot_monitor(pt.monitor(rows, method="asymptotic", higher_is_better=False))
+    x, y = RNG.normal(size=(2, 150))
+    ax = pt.figures.plot_monitor(pt.monitor(side_by_side(x=x, y=y), method="asymptotic", higher_is_better=False))
     assert np.isfinite(ax.get_ylim()).all()
     assert ax.collections[0].get_paths()[0].vertices[:, 0].min() >= 100
 
 
 def test_one_item():
-    rows = {"item": [1, 1], "model": ["x", "y"], "score": [0, 0]}
-    pt.figures.plot_monitor(pt.monitor(rows, bounds=(0, 1), higher_is_better=False)).figure.canvas.draw()
+    watch = pt.monitor(side_by_side(x=[0], y=[0]), bounds=(0, 1), higher_is_better=False)
+    pt.figures.plot_monitor(watch).figure.canvas.draw()
 
 
 def test_words():

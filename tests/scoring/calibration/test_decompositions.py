@@ -3,6 +3,7 @@ import pytest
 from calibration_cases import HARD, SOFT, TIMES, two_labels
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from one_model import one_model
 from sklearn.isotonic import IsotonicRegression
 
 import probtruth as pt
@@ -54,8 +55,7 @@ def test_grouping_is_the_divergence_of_the_labels_from_the_calibrated_forecast(r
     rng = np.random.default_rng(0)
     truth = rng.dirichlet(np.ones(2), 60)
     forecast = np.round(truth[:, 1] * 0.5 + 0.25, 1)
-    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
-    row = pt.decompose(predictions, pt.Truth.from_probs(truth), rule=rule).row(0, named=True)
+    row = pt.decompose(*one_model(forecast, truth), rule=rule).row(0, named=True)
     calibrated = np.array([truth[forecast == value].mean(0) for value in forecast])  # monotone here, as is asserted
     assert (np.diff(calibrated[np.argsort(forecast), 1]) >= -ROUNDING).all()
     by_hand = pt.rules.get_rule(rule).divergence(calibrated, truth).mean()

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from calibration_cases import simulated
+from one_model import one_model, two
 
 import probtruth as pt
 
@@ -13,7 +14,7 @@ def test_consistency_band_covers_a_calibrated_model_and_not_a_miscalibrated_one(
     for power in (1.0, 2.0):
         shares = []
         for seed in range(5):
-            _, _, predictions, truth = simulated(seed, 1000, power, soft)
+            predictions, truth = simulated(seed, 1000, power, soft)
             curve = pt.calibration.reliability_curve(predictions, truth, seed=seed).filter(label="1")
             observed = curve["observed"].to_numpy()
             shares.append(np.mean((observed < curve["low"].to_numpy()) | (observed > curve["high"].to_numpy())))
@@ -35,7 +36,7 @@ def test_forecasts_that_differ_by_a_last_digit_are_one(towards):
     found = []
     for moved in (0.3, np.nextafter(0.3, towards)):
         forecast = np.array([0.3, moved] * 20 + [0.6] * 20)
-        predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
+        predictions = pt.Predictions.from_probs({"a": two(forecast)})
         truth = pt.Truth.from_labels([0, 1] * 20 + [1] * 20, n_labels=2)
         curve = pt.calibration.reliability_curve(predictions, truth, n_resamples=0)
         parts = pt.decompose(predictions, truth, rule="brier").row(0, named=True)
@@ -49,10 +50,9 @@ def test_weight_of_a_flat_piece_does_not_hang_on_a_last_digit():
     """Two pools of mean one third, of which one is a last digit more, were two pieces of the curve."""
     forecast = np.array([0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.9])
     outcome = np.array([0.1, 0.2, 0.0, 0.3, 0.0, 0.0, 1.0])  # 0.1 + 0.2 is a last digit more than 0.3
-    predictions = pt.Predictions.from_probs({"a": np.stack([1 - forecast, forecast], 1)})
     for order in (slice(None), [3, 4, 5, 0, 1, 2, 6]):
-        truth = pt.Truth.from_probs(np.stack([1 - outcome[order], outcome[order]], 1))
-        curve = pt.calibration.reliability_curve(predictions, truth, n_resamples=0).filter(label="1")
+        sides = one_model(forecast, outcome[order])
+        curve = pt.calibration.reliability_curve(*sides, n_resamples=0).filter(label="1")
         assert curve["weight"].round(9).to_list() == [round(6 / 7, 9)] * 2 + [round(1 / 7, 9)]
 
 
@@ -67,7 +67,7 @@ def test_weight_of_a_flat_piece_does_not_hang_on_a_last_digit():
     ],
 )
 def test_errors(options, message):
-    _, _, predictions, truth = simulated(items=5)
+    predictions, truth = simulated(items=5)
     found = {"n_bins": pt.calibration.calibration_error}
     with pytest.raises(pt.InputError, match=message):
         found.get(next(iter(options)), pt.calibration.reliability_curve)(predictions, truth, **options)
@@ -110,7 +110,7 @@ def test_a_bin_holds_forecasts_of_exactly_its_upper_edge(kind):
 def test_a_calibrated_model_has_an_error_above_zero_and_as_large_as_said(soft):
     errors, said = [], []
     for seed in range(20):
-        _, _, predictions, truth = simulated(seed, 200, soft=soft)
+        predictions, truth = simulated(seed, 200, soft=soft)
         row = pt.calibration.calibration_error(predictions, truth, by="label", n_resamples=50, seed=seed).row(
             0, named=True
         )

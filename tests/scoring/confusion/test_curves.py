@@ -3,19 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from one_model import one_model, two
 from sklearn import metrics as skm
 
 import probtruth as pt
 
 ROUND_OFF = 1e-12  # Cumulative sums of a few dozen numbers near 1 in float64
-
-
-def two(y):
-    return np.stack([1 - np.asarray(y, float), np.asarray(y, float)], -1)
-
-
-def both(p, y):
-    return pt.Predictions.from_probs({"a": two(p)}), pt.Truth.from_probs(two(y))
 
 
 soft = hnp.arrays(np.float64, 12, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.75, 1.0]))
@@ -28,13 +21,13 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
     if y.sum() == 0 or y.sum() == 12:
         return
     labels, scores, weights = np.repeat([1, 0], 12), np.tile(p, 2), np.concatenate([y, 1 - y])
-    curve = pt.confusion.roc_curves(*both(p, y)).of("a")
+    curve = pt.confusion.roc_curves(*one_model(p, y)).of("a")
     false_rate, true_rate, thresholds = skm.roc_curve(labels, scores, sample_weight=weights, drop_intermediate=False)
     np.testing.assert_allclose(curve.x, false_rate, atol=ROUND_OFF)
     np.testing.assert_allclose(curve.y, true_rate, atol=ROUND_OFF)
     np.testing.assert_allclose(curve.thresholds, thresholds, rtol=ROUND_OFF)
     assert curve.area == pytest.approx(skm.roc_auc_score(labels, scores, sample_weight=weights), abs=ROUND_OFF)
-    curve = pt.confusion.precision_recall_curves(*both(p, y)).of("a")
+    curve = pt.confusion.precision_recall_curves(*one_model(p, y)).of("a")
     expected = skm.average_precision_score(labels, scores, sample_weight=weights)
     assert curve.area == pytest.approx(expected, abs=ROUND_OFF)
     precision, recall, _ = skm.precision_recall_curve(labels, scores, sample_weight=weights)
@@ -46,7 +39,7 @@ def test_soft_labels_are_scikit_learns_weights(p, y):
 @given(soft.filter(lambda p: 0 < p.sum() < 12))
 def test_a_calibrated_model_implies_its_actual_curve(p):
     """With labels equal to the reports the two curves are one."""
-    for found in (pt.confusion.roc_curves(*both(p, p)), pt.confusion.precision_recall_curves(*both(p, p))):
+    for found in (pt.confusion.roc_curves(*one_model(p, p)), pt.confusion.precision_recall_curves(*one_model(p, p))):
         actual, implied = found.of("a"), found.of("a", implied=True)
         np.testing.assert_allclose(actual.x, implied.x, atol=ROUND_OFF)
         np.testing.assert_allclose(actual.y, implied.y, atol=ROUND_OFF)
@@ -54,7 +47,7 @@ def test_a_calibrated_model_implies_its_actual_curve(p):
 
 def test_an_over_confident_model_implies_too_much():
     y = np.linspace(0.3, 0.7, 9)
-    found = pt.confusion.roc_curves(*both(np.linspace(0, 1, 9), y))
+    found = pt.confusion.roc_curves(*one_model(np.linspace(0, 1, 9), y))
     assert found.of("a", implied=True).area > found.of("a").area + 0.1
 
 
@@ -79,19 +72,19 @@ def test_running_sums_of_float32_keep_their_digits():
     areas = []
     for kind in (np.float32, np.float64):
         p, y = (table.astype(kind) for table in tables)
-        curves = pt.confusion.roc_curves(pt.Predictions.from_probs({"a": p}), pt.Truth.from_probs(y))
+        curves = pt.confusion.roc_curves(*one_model(p, y))
         areas.append(curves.of("a").area)
     assert areas[0] == pytest.approx(areas[1], rel=ROUND_OFF)
 
 
 def test_no_events_no_curve():
-    found = pt.confusion.roc_curves(*both([0.2, 0.6], [0, 0])).of("a")
+    found = pt.confusion.roc_curves(*one_model([0.2, 0.6], [0, 0])).of("a")
     assert np.isnan(found.area)
-    assert np.isnan(pt.confusion.precision_recall_curves(*both([0.2, 0.6], [0, 0])).of("a").area)
+    assert np.isnan(pt.confusion.precision_recall_curves(*one_model([0.2, 0.6], [0, 0])).of("a").area)
 
 
 def test_errors():
     with pytest.raises(pt.InputError, match="label '3', expected one of '0', '1'"):
-        pt.confusion.roc_curves(*both([0.2], [1]), label=3)
+        pt.confusion.roc_curves(*one_model([0.2], [1]), label=3)
     with pytest.raises(pt.InputError, match="model 'b', expected one of 'a'"):
-        pt.confusion.roc_curves(*both([0.2], [1])).of("b")
+        pt.confusion.roc_curves(*one_model([0.2], [1])).of("b")

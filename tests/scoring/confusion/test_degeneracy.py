@@ -3,14 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from one_model import two
 
 import probtruth as pt
 
 ROUND_OFF = 1e-12  # Sums of a few dozen numbers near 1 in float64
-
-
-def two(y):
-    return np.stack([1 - np.asarray(y, float), np.asarray(y, float)], -1)
 
 
 def row(report, metric, label=None):

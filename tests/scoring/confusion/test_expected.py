@@ -1,6 +1,7 @@
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from one_model import one_model
 from sklearn import metrics as skm
 
 import probtruth as pt
@@ -8,14 +9,9 @@ import probtruth as pt
 ROUND_OFF = 1e-12  # A few thousand additions of numbers near 1 in float64
 
 
-def binary(y, p):
-    y, p = np.asarray(y), np.asarray(p)
-    return pt.Predictions.from_probs({"a": np.stack([1 - p, p], -1)}), pt.Truth.from_probs(np.stack([1 - y, y], -1))
-
-
 def test_one_item_of_the_blog():
     """Carpenter (2010): y = .7, response .6: recall is the response, precision the truth, F = 2 y r / (y + r)."""
-    confusion = pt.expected_confusion(*binary([0.7], [0.6]))
+    confusion = pt.expected_confusion(*one_model([0.6], [0.7]))
     np.testing.assert_allclose(confusion.counts[0], [[0.3 * 0.4, 0.3 * 0.6], [0.7 * 0.4, 0.7 * 0.6]], rtol=ROUND_OFF)
     expected = {"accuracy": 0.54, "recall": 0.6, "precision": 0.7, "specificity": 0.4, "f": 0.84 / 1.3}
     assert confusion.accuracy[0] == pytest.approx(expected.pop("accuracy"), rel=ROUND_OFF)
@@ -65,7 +61,7 @@ def test_macro_f_against_the_people_and_against_their_majority(chaosnli):
 
 
 def test_ties_share_the_answer():
-    confusion = pt.expected_confusion(*binary([1.0], [0.5]), response="argmax")
+    confusion = pt.expected_confusion(*one_model([0.5], [1.0]), response="argmax")
     np.testing.assert_array_equal(confusion.counts[0], [[0, 0], [0.5, 0.5]])
 
 
@@ -96,7 +92,7 @@ def test_undefined_is_nan_and_counted():
 )
 def test_errors(options, message):
     with pytest.raises(pt.InputError, match=message):
-        pt.expected_confusion(*binary([0.7], [0.6]), **options)
+        pt.expected_confusion(*one_model([0.6], [0.7]), **options)
 
 
 @pytest.mark.parametrize(
@@ -111,4 +107,4 @@ def test_errors(options, message):
 )
 def test_asking_for_a_metric(arguments, message):
     with pytest.raises(pt.InputError, match=message):
-        pt.expected_confusion(*binary([0.7], [0.6])).metric(**arguments)
+        pt.expected_confusion(*one_model([0.6], [0.7])).metric(**arguments)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from one_model import one_model, two
 
 import probtruth as pt
 from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_columns, measure_table
@@ -12,14 +13,6 @@ from probtruth.scoring.confusion.measures import METRICS, exact_measures, label_
 ROUND_OFF = 1e-12  # Sums of a few thousand products near 1 in float64
 
 STANDARD_ERRORS = 5  # How far a simulated number may be from its expectation, in its own standard errors
-
-
-def both(y, r):
-    return pt.Predictions.from_probs({"a": r}), pt.Truth.from_probs(y)
-
-
-def two(y):
-    return np.stack([1 - np.asarray(y), np.asarray(y)], -1)
 
 
 def enumerated(y, r):
@@ -52,7 +45,7 @@ def tables(n_items, n_labels, zeros=True):
 
 def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_ratio():
     """Carpenter (2010) writes E[F] for 2 y r/(y + r); by hand for one item E[F | defined] = y r/(1 - (1-y)(1-r))."""
-    predictions, truth = both(two([0.7]), two([0.6]))
+    predictions, truth = one_model([0.6], [0.7])
     assert pt.expected_confusion(predictions, truth).f[0, 1] == pytest.approx(0.84 / 1.3, rel=ROUND_OFF)  # .646
     exact = pt.expected_confusion(predictions, truth, method="exact")
     assert exact.f[0, 1] == pytest.approx(0.42 / 0.88, rel=ROUND_OFF)  # .477
@@ -61,7 +54,7 @@ def test_the_blog_takes_the_ratio_of_expectations_for_the_expectation_of_the_rat
 
 def test_four_items():
     """Ratio of expectations .636 for recall and F; expectations .654 and .598; accuracy .60 sampled, .75 decided."""
-    predictions, truth = both(two([0.7, 0.9, 0.2, 0.4]), two([0.6, 0.8, 0.3, 0.5]))
+    predictions, truth = one_model([0.6, 0.8, 0.3, 0.5], [0.7, 0.9, 0.2, 0.4])
     ratio, exact = (pt.expected_confusion(predictions, truth, method=method) for method in ("ratio", "exact"))
     assert [round(float(found.recall[0, 1]), 3) for found in (ratio, exact)] == [0.636, 0.654]
     assert [round(float(found.f[0, 1]), 3) for found in (ratio, exact)] == [0.636, 0.598]
@@ -104,7 +97,7 @@ def test_the_spread_is_that_over_all_labelings():
     """Trap 8: the spread over labels and responses, simulated against all of them."""
     rng = np.random.default_rng(4)
     y, r = two(rng.uniform(size=4)), two(rng.uniform(size=4))
-    found = pt.expected_confusion(*both(y, r), method="exact", draws=20_000)
+    found = pt.expected_confusion(*one_model(r, y), method="exact", draws=20_000)
     np.testing.assert_allclose(found.sd[0], enumerated(y, r)[1], rtol=STANDARD_ERRORS / np.sqrt(2 * 20_000) * 1.5)
     assert (found.low <= found.high).all()
 
@@ -113,7 +106,7 @@ def test_many_items_need_no_distribution():
     """The expectation of the ratio tends to the ratio of expectations, and the quadrature stays exact."""
     rng = np.random.default_rng(3)
     y = rng.dirichlet(np.ones(2), 4000)
-    found = pt.expected_confusion(*both(y, y), method="exact")
+    found = pt.expected_confusion(*one_model(y, y), method="exact")
     plug_in = 2 * (y * y).sum(0) / (2 * y.sum(0))
     for label in range(2):
         at = found.column("f", label=label)

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from one_model import one_model, two
 from scipy import stats
 
 import probtruth as pt
@@ -14,12 +15,8 @@ PRINTED = 0.5e-4
 """Half a unit in the last of four printed digits; the integral over 40,000 quantiles is good to a fifth of it."""
 
 
-def two(y):
-    return np.stack([1 - np.asarray(y, float), np.asarray(y, float)], -1)
-
-
 def profile(q, y, **options):
-    return pt.nelson.risk_profile(pt.Predictions.from_probs({"a": q}), pt.Truth.from_probs(y), **options)
+    return pt.nelson.risk_profile(*one_model(q, y), **options)
 
 
 def two_class_world():
