@@ -151,7 +151,7 @@ def distributions(
     column = int(np.argmax(own < 0 if fault else ~np.isfinite(own)))
     hint = "Check that cell; nothing is clipped."
     if fault and kind == "probs" and bool((to_host(cells) > 1).any()):
-        hint += " If these are logits, write pt.Predictions.from_logits(models)."
+        hint += " If these are percentages, divide them by 100; if logits, write pt.Predictions.from_logits(models)."
     raise InputError(
         f"{what} {own[column]} for label {quote(labels[column] if labels is not None else column)}",
         "a probability between 0 and 1" if fault else "a finite number",

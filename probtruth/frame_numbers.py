@@ -20,6 +20,7 @@ from probtruth.frames import (
     as_array,
     as_one,
     as_polars,
+    blank,
     flat,
     has_fields,
     is_records,
@@ -49,7 +50,7 @@ def numbers(
     bad = values.is_null()
     if bad.any():
         row = int(bad.arg_max() or 0)
-        cell = series[row]
+        cell = None if blank(series[row : row + 1]).all() else series[row]
         advice = "Fill it in or remove the row." if cell is None else as_plain_number(cell) or hint
         raise InputError("a blank cell" if cell is None else quote(cell), "a number", advice, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite

@@ -58,6 +58,8 @@ def name_text(value: object) -> str:
         return name_text(float(value))  # as in a column
     if isinstance(value, Decimal) and Decimal(repr(float(value))) == value:
         return name_text(float(value))
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return name_text(np.asarray(value)[()])  # of an array of another library
     written = str(value)
     if isinstance(value, (datetime, np.datetime64)):
         for pattern, alike in TIMES_ALIKE:

@@ -16,7 +16,7 @@ from probtruth.frames import name_text
 from probtruth.io.addresses import with_column
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.item_columns import one_each
-from probtruth.io.table import Part, opened
+from probtruth.io.table import Part, Table, opened
 from probtruth.types.arguments import ExpertLabels
 
 # The columns, where a table has them, of the experts' names and of the probability with which an item was chosen.
@@ -43,7 +43,7 @@ def gold_file(spec: str) -> tuple[str, MaybeText]:
 
 
 def gold_table(
-    table: ExpertLabels, probability: MaybeText = None, item: MaybeText = None, model: MaybeText = None
+    table: ExpertLabels | Table, probability: MaybeText = None, item: MaybeText = None, model: MaybeText = None
 ) -> Part:
     """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
     opened_table = opened(table, "gold").with_items(item)
@@ -54,8 +54,6 @@ def gold_table(
             frame = frame.drop(plain, strict=False).rename({name: plain})
     if probability is None:
         _refuse_other_names(frame, source)
-    if opened_table.single and LABEL not in frame.columns:
-        frame = frame.rename({frame.columns[-1]: LABEL})
     return frame, source
 
 
@@ -76,7 +74,10 @@ def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: Mayb
     if isinstance(gold, Mapping) and all(map(frames.is_one_value, gold.values())):
         gold = frames.as_polars({"item": [*map(name_text, gold)], LABEL: [*gold.values()]})
         item = None
-    table, source = gold_table(gold, probability, item)
+    made = opened(gold, "gold")
+    table, source = gold_table(made, probability, item)
+    if made.single and LABEL not in table.columns:
+        table = table.rename({table.columns[-1]: LABEL})
     hint = "Rename them; item= (command line: --item) names the column of items."
     frames.need_columns(table.columns, {"item": "item", LABEL: LABEL}, source.name, hint)
     unlabelled = frames.blank(table[LABEL]).arg_true()

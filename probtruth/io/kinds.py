@@ -12,7 +12,7 @@ from polars import DataFrame, Series
 from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist, usual_column
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import numeric
+from probtruth.frame_numbers import numbers, numeric
 from probtruth.frames import blank, cells, flat, keys, name_text, need_columns, parts_of, polars_names, text
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
@@ -37,7 +37,12 @@ FEWEST_ANSWERS = 10  # of which no two are alike, for a column to hold something
 FEWEST_LABELS = 2  # of the other side that columns of whole numbers need, to be counts of votes without being told
 AVERAGES = ("average", "avg", "mean", "overall")  # What a leaderboard calls the mean of its benchmarks
 MODELS = ("model", "models", "system", "run", "model_name")  # of a column that names models
-FACT = re.compile(r"#|\b(params?|parameters|rank|year|hub|co[2₂]|costs?|price)\b", re.IGNORECASE)  # about a model
+# In the name of a column that says something else of a model than a score.
+FACTS = (
+    "params?|parameters|rank|year|date|released?|hub|co[2₂]|costs?|price|size|memory|dimensions?|latency|votes|"
+    "max tokens|context length|context window"
+)
+FACT = re.compile(rf"#|\b(?:{FACTS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -232,14 +237,16 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
         chosen = {str(position): name for position, name in enumerate(columns)}
     names = [*chosen.values()]
     if not of_numbers(head, names):
+        for name in of_scores(head, names):
+            numbers(head, name, source, "label")  # which says how to write them
         raise neither(table, how)
     soft = Soft(item, chosen, notes, not table.has_names)
     counts = Counts(item, chosen, notes, not table.has_names)
     if how.format in ("soft", "counts"):
         return soft if how.format == "soft" else counts
     values = numbers_in(head, names)
-    numbers = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
-    whole = all((column == column.floor()).all() for column in numbers)
+    found = [numeric(cells(head, name)).fill_nan(None).drop_nulls() for name in names]
+    whole = all((column == column.floor()).all() for column in found)
     if values is not None and not (values >= 0).all():  # as answers, with codes of -1
         values = None
     if not votes_only and (not whole or (values is not None and surely_simplex(values))):
@@ -390,7 +397,7 @@ def _means(frame: DataFrame, numeric: Strings) -> list[str]:
     sums = None if values is None or len(numeric) < 3 else values.sum(1)
     means = []
     for at, name in enumerate(numeric):
-        mean = re.sub("[^a-z]", "", name.lower()) in AVERAGES
+        mean = re.sub(r"\(.*\)|[^a-z]", "", name.lower()) in AVERAGES
         if not mean and values is not None and sums is not None:
             own = values[:, at]
             said = any(word in name.lower() for word in AVERAGES)
@@ -442,7 +449,7 @@ def neither(table: Table, how: LabelReading) -> InputError:
         if not frame.select([said["item"], said["annotator"]]).is_duplicated().any():
             in_python = ", ".join(f"{role}={name!r}" for role, name in said.items())
             typed = " ".join(f"--{role} {shlex.quote(name)}" for role, name in said.items())
-            hint = f"Perhaps {in_python} (command line: {typed})."
+            hint = f"{hint} Perhaps {in_python} (command line: {typed})."
             close = ""
     if absent == names[1:2]:
         hint = f"For known answers add a column {absent[0]!r}, with one name in all rows. {hint}"

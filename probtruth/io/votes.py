@@ -27,8 +27,21 @@ UNKNOWN = 5
 PREFERENCE = "preference"  # The column in which AlpacaEval writes 0 for a tie
 # What the winner's cells may say, in lower case and without brackets and spaces; numbers are AlpacaEval's
 ANSWERS = {
-    LEFT: ["model_a", "a", "left", "model_1", "first", "win", "a>b", "1", "1/0/0", "true/false/false"],
-    RIGHT: ["model_b", "b", "right", "model_2", "second", "loss", "lose", "b>a", "2", "0/1/0", "false/true/false"],
+    LEFT: ["model_a", "modela", "a", "left", "model_1", "first", "win", "a>b", "1", "1/0/0", "true/false/false"],
+    RIGHT: [
+        "model_b",
+        "modelb",
+        "b",
+        "right",
+        "model_2",
+        "second",
+        "loss",
+        "lose",
+        "b>a",
+        "2",
+        "0/1/0",
+        "false/true/false",
+    ],
     TIE: ["tie", "draw", "both", "equal", "same", "neither", "c", "a=b", "1.5", "0", "0/0/1", "false/false/true"],
     BAD: ["bothbad", "both_bad", "tiebothbad"],
     FAILED: ["error"],

@@ -21,7 +21,7 @@ from probtruth.errors import InputError
 from probtruth.frame_numbers import by_name, is_frame
 from probtruth.io.addresses import fetched_once
 from probtruth.io.gold import gold_table, probabilities
-from probtruth.io.scores import read_scores, read_scores_or_votes
+from probtruth.io.scores import is_of_models, read_scores, read_scores_or_votes
 from probtruth.types import Annotations, Comparison, Scores, Votes, orientation
 from probtruth.types.arguments import Engine, Frame, Groups, ItemPopulation, ReplicateKind, StrPath, Weights
 
@@ -172,6 +172,9 @@ def _with_gold(scores: Scores, gold: Scores | StrPath | Frame) -> Scores:
 
     if isinstance(gold, Scores):
         return with_expert_scores(scores, gold, None)
+    if is_of_models(gold):
+        better = read_scores(gold, score=scores.rule, higher_is_better=scores.higher_is_better)  # type: ignore[arg-type]
+        return with_expert_scores(scores, better, None)
     table, source = gold_table(gold)
     models = None if "model" in table.columns else list(scores.models)
     score = scores.rule if models is not None or scores.rule in table.columns else "score"

@@ -108,8 +108,8 @@ def compare_metric(
     options = checked_options(engine, "new-items", rope, DRAWS, seed, strict)
     known, models, left = read_both(truth, predictions, LabelReading(item), labels, estimand)
     need_two(models.models)
-    group_of = by_item(groups, known.index, models.index, "groups")
-    cluster_of = by_item(clusters, known.index, models.index, "clusters")
+    group_of = by_item(groups, known, models.index, "groups")
+    cluster_of = by_item(clusters, known, models.index, "clusters")
     known, models = matched(known, models)
     inferred = truth_of(known, method, left, options.seed)
     together = align_all if metric == "accuracy" else align  # a mean needs no items in common

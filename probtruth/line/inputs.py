@@ -243,8 +243,9 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
     return Truth.from_labels(values, items=items, classes=labels or beside.labels)
 
 
-def by_item(listed: object, reference: Index, predictions: Index | None, what: str) -> object:
+def by_item(listed: object, known: Annotations | Truth, predictions: Index | None, what: str) -> object:
     """A list by item as a mapping, since items may be dropped on the way."""
+    reference = known.index
     listed = frame_numbers.by_name(listed, reference.items, what)
     if listed is None or isinstance(listed, Mapping):
         return listed
@@ -252,8 +253,23 @@ def by_item(listed: object, reference: Index, predictions: Index | None, what: s
     unordered = reference.positional_items or reference.item_rows is None
     index = predictions if predictions is not None and unordered and not predictions.positional_items else reference
     check.length(len(names), len(index.items), f"items in {what}")
+    hint = f"Pass a dict {{item: {what.rstrip('s')}}}."
     try:
         items = index.written("items", what)
     except InputError as error:
-        raise InputError(error.got, f"{what} by name", f"Pass a dict {{item: {what.rstrip('s')}}}.") from None
+        raise InputError(error.got, f"{what} by name", hint) from None
+    first = [] if index is reference or reference.positional_items else _as_they_appear(known)
+    both = {*first} & {*items}
+    if [name for name in first if name in both] != [name for name in items if name in both]:
+        got = f"{what} as a list, for items that stand in other orders in the reference and in the predictions"
+        raise InputError(got, f"{what} by name", hint)
     return dict(zip(items, names, strict=True))
+
+
+def _as_they_appear(known: Annotations | Truth) -> list[str]:
+    """The items in the order in which the rows of a long table name them; none where nothing tells it."""
+    annotations = known if isinstance(known, Annotations) else known.annotations
+    if annotations is None:
+        return []
+    places, first = np.unique(annotations.item, return_index=True)
+    return [annotations.index.items[place] for place in places[np.argsort(first)].tolist()]

@@ -155,7 +155,7 @@ def evaluate_labels(
     listed = [result.scores for result in results.values()]
     scores = _mean_scores(listed, list(binary.values()))
     for what in ("groups", "clusters"):
-        options[what] = by_item(options[what], next(iter(binary.values())).index, None, what)
+        options[what] = by_item(options[what], next(iter(binary.values())), None, what)
     comparison = compare(scores, rope=rope_in_units(rope, scores), **options)
     note = f"The mean of {check.count(len(results), 'label')}: {shortlist(results, 12)}. result.json has each."
     return LabelsResult(comparison.scored, comparison, comparison.warnings, note=note, by_label=results)

@@ -127,13 +127,14 @@ class Annotations(Brief):
         >>> pt.Annotations.from_long(rows).without_annotators(["bot"]).counts().tolist()
         [[0, 1], [1, 0]]
         """
+        listed = check.listed(annotators, "annotators")
         if self.annotator is None:
             raise InputError(
-                f"annotator {shortlist(annotators, 3)} to leave out of counts",
+                f"annotator {shortlist(listed, 3)} to leave out of counts",
                 "annotations that name their annotators",
                 "Give the long form (item, annotator, label).",
             )
-        names = {frames.one_name(name, self.index.annotators, "annotator") for name in annotators}
+        names = {frames.one_name(name, self.index.annotators, "annotator") for name in listed}
         stay = [name for name in self.index.annotators if name not in names]
         if not stay:
             raise InputError(f"all {len(names)} annotators to leave out", "fewer", "Somebody has to stay.")

@@ -114,7 +114,10 @@ CASES = {
     "whole numbers": Case("check codes.csv", {"--format counts": is_kind("counts"), "--format wide": is_kind("wide")}),
     "other names of columns": Case(
         "check renamed.csv",
-        {"--format wide": is_kind("wide")},
+        {
+            "--format wide": is_kind("wide"),
+            "--item _unit_id --annotator _worker_id --label answer": labels_are("no", "yes"),
+        },
         fill={"--format wide": "probtruth check wide.csv --format wide"},
     ),
     "a question": Case("check export.json", {"--label mood": labels_are("good", "bad")}),

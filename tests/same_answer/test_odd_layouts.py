@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 import pandas as pd
 import pytest
+import xarray
 
 import probtruth as pt
 
@@ -395,3 +396,106 @@ def test_files_that_are_called_oddly(tmp_path: Path, run: Any, monkeypatch: pyte
     wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
     assert found["pairwise"][0]["low"] == pytest.approx(wanted[0]["low"], abs=1e-12)
     assert "Standard input is not read" in run("check -").text
+
+
+def test_groups_that_differ_in_a_space_are_told() -> None:
+    """One row with a blank at the end of its group's name made a group of its own, without a word."""
+    scores = pt.read_scores(SCORES, higher_is_better=True)
+    groups = {item: "maths" if at % 2 else "law" for at, item in enumerate(ITEMS)}
+    assert not any("differ only" in line for line in pt.compare(scores, groups=groups, engine="exact").warnings)
+    found = pt.compare(scores, groups={**groups, "i3": "Maths "}, engine="exact")
+    assert any("groups that differ only in spaces, case" in line and "'Maths '" in line for line in found.warnings)
+
+
+def test_names_in_an_array_of_another_library() -> None:
+    """A name was '<xarray.DataArray ()> Size: 12B ...'."""
+    probs = {model: frame[["n", "y"]].to_numpy() for model, frame in MODELS.items()}
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    for array in (xarray.DataArray, np.array, lambda names: [np.array(name) for name in names]):
+        made = pt.Predictions.from_probs(probs, items=array(ITEMS), labels=array(["n", "y"]))
+        assert pt.evaluate(VOTES, made, engine="exact").to_dict()["pairwise"] == wanted
+    with pytest.raises(pt.InputError, match="annotators as a str"):
+        pt.read_annotations(VOTES).without_annotators("p")
+
+
+def test_better_scores_in_every_layout() -> None:
+    """Of a Series the column of scores was called 'label'; a table for each model was said to be predictions."""
+    scores = pt.read_scores(SCORES, higher_is_better=True)
+    better = SCORES[SCORES["item"].isin(ITEMS[:12])].assign(score=RNG.random(24))
+    wanted = pt.compare(scores, gold=better, engine="exact").pairs
+    each = {model: part.drop(columns="model") for model, part in better.groupby("model")}
+    for gold in (better.set_index(["item", "model"])["score"], each, better.to_records(index=False)):
+        assert pt.compare(scores, gold=gold, engine="exact").pairs == wanted
+
+
+@pytest.mark.parametrize(
+    ("mark", "remedy"), [("{:.1%}", "without the percent sign"), ("1,00{:.0f}", "between thousands")]
+)
+def test_labels_for_readers(mark: str, remedy: str) -> None:
+    """'Expected the long form or the counts form' was said of soft labels in percent, and of counts above 1,000."""
+    marked = MODELS["a"].assign(n=MODELS["a"].n.map(mark.format), y=MODELS["a"].y.map(mark.format))
+    for read in (lambda: pt.evaluate(marked, MODELS), lambda: pt.read_annotations(marked, format="counts")):
+        with pytest.raises(pt.InputError, match=remedy):
+            read()
+
+
+def test_numbers_as_categories_are_numbers() -> None:
+    """Soft labels as categories of text were no numbers, though predictions were, and text is."""
+    soft = MODELS["a"].assign(n=0.25, y=0.75)
+    wanted = pt.evaluate(soft, MODELS, engine="exact").to_dict()
+    for kind in (str, "category"):
+        made = soft.astype({"n": str, "y": str}).astype({"n": kind, "y": kind})
+        assert pt.evaluate(made, MODELS, engine="exact").to_dict() == wanted
+    with pytest.raises(pt.InputError, match="got a blank cell"):
+        pt.read_annotations({"item": ["x", "y"], "n": ["1", " "], "y": ["2", "1"]}, format="counts")
+
+
+def test_facts_and_means_of_a_leaderboard() -> None:
+    """The size of a model, and one of two means, were benchmarks among the others."""
+    board = pd.DataFrame({"Model": ["a", "b", "c"], "Rank (Borda)": [3, 2, 1], "Size (M)": [110, 330, 7000]})
+    board["Embedding Dimensions"] = [384, 1024, 4096]
+    board["Max Tokens"] = [512, 512, 8192]
+    tasks = {f"task {at}": RNG.random(3) for at in range(5)}
+    board = board.assign(**{"Mean (Task)": np.mean([*tasks.values()], 0), "Mean (TaskType)": RNG.random(3)}, **tasks)
+    made = pt.read_scores(board, score="accuracy")
+    assert made.items == tuple(tasks)
+    assert any("'Size (M)'" in note and "ignored" in note for note in made.notes)
+
+
+def test_pages_and_pointers_in_place_of_a_table(tmp_path: Path) -> None:
+    """'A header without rows' was said of the page of an error, and of the pointer of a large file."""
+    for text, said in {
+        "<!DOCTYPE html><p>404": "a page of HTML",
+        "version https://git-lfs.x/\noid 1": "Git LFS",
+    }.items():
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(pt.InputError, match=said):
+            pt.read_annotations(tmp_path / "t.csv")
+
+
+def test_tasks_of_toloka(tmp_path: Path) -> None:
+    """The message proposes the call that reads them."""
+    columns = {"item": "INPUT:text", "annotator": "ASSIGNMENT:worker_id", "label": "OUTPUT:result"}
+    tasks = VOTES.rename(columns=dict(zip(VOTES.columns, columns.values(), strict=True)))
+    path = written(tmp_path / "tasks.csv", tasks.assign(**{"GOLDEN:result": ""}))
+    with pytest.raises(
+        pt.InputError, match="Perhaps item='INPUT:text', annotator='ASSIGNMENT:worker_id', label='OUTPUT:"
+    ):
+        pt.read_annotations(path)
+    assert np.array_equal(pt.read_annotations(path, **columns).counts(), pt.read_annotations(VOTES).counts())
+
+
+def test_a_list_of_groups_in_the_order_of_the_annotations() -> None:
+    """Beside a long table the list was taken in the models' order, which was another: groups of other items."""
+    groups = {item: "g" if at < 9 else "h" for at, item in enumerate(ITEMS)}
+    listed = [groups[item] for item in ITEMS]
+    wanted = pt.evaluate(VOTES, MODELS, groups=groups, engine="exact").comparison.by_group()
+    assert pt.evaluate(VOTES, MODELS, groups=listed, engine="exact").comparison.by_group().equals(wanted)
+    reversed_models = {model: frame[::-1].reset_index(drop=True) for model, frame in MODELS.items()}
+    annotations = pt.read_annotations(VOTES)
+    for reference in (VOTES, annotations, pt.infer_truth(annotations)):
+        for names in (listed, listed[::-1]):
+            with pytest.raises(pt.InputError, match=r"other orders in the reference.*Pass a dict \{item: group\}"):
+                pt.evaluate(reference, reversed_models, groups=names, engine="exact")
+    with pytest.raises(pt.InputError, match="clusters as a list, for items that stand in other orders"):
+        pt.compare_metric(reversed_models, VOTES, "accuracy", clusters=listed)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from probtruth import check
+from probtruth import check, frames
 from probtruth.comparison.estimation.design import effective
 from probtruth.comparison.estimation.estimate import Estimate
 from probtruth.comparison.estimation.rectified import FEW_OF_LABEL, Rectified
@@ -33,7 +33,8 @@ def warnings_of(
 ) -> tuple[str, ...]:
     """The warnings of one comparison; those that begin with `sampling:` fail it under `strict`."""
     about = estimate.about
-    warnings = [*sampling(diagnostics), *about.notes]
+    alike = frames.lookalikes(estimate.design.group_names, "group")
+    warnings = [*sampling(diagnostics), *about.notes, *alike]
     audit = about.audit
     facts = about.known
     if audit.dropped:

@@ -407,6 +407,8 @@ def of_scores(frame: DataFrame, names: Strings) -> list[str]:
 
 def is_numeric(column: Series) -> bool:
     """Whether at least half of the cells that say anything are numbers."""
+    if column.dtype in (polars.Categorical, polars.Enum):
+        column = column.cast(String)
     if not isinstance(column.dtype, String):
         return column.dtype.is_numeric() or column.dtype in (polars.Boolean, polars.Duration)
     if column.cast(polars.Float64, strict=False).null_count() == 0:  # the quick way, for very many columns

@@ -20,6 +20,9 @@ MAGIC = {
     b"PK\x03\x04": "a zip archive or an Excel workbook; unpack it, or export the sheet as CSV",
     b"\x1f\x8b": "gzip; decompress it first",
     b"\x28\xb5\x2f\xfd": "zstd; decompress it first",
+    b"<!DOCTYPE": "a page of HTML; download the file itself",
+    b"<html": "a page of HTML; download the file itself",
+    b"version https://git-lfs": "a pointer of Git LFS; fetch the file with git lfs pull",
     b"\x89HDF": "HDF5 or netCDF; export the table as Parquet",
 }  # How common binary files begin, and what to do with them
 
