@@ -57,8 +57,8 @@ def krippendorff_alpha(
     Errors: `InputError` for an unknown level or label, labels that are not numbers where numbers are needed, and no
     item with annotations of two annotators.
 
-    The interval is the jackknife's over items and annotators, and over one more item on which all agree; a t interval on
-    the scale of log(1 - alpha) that begins at -1, the least that alpha can be.
+    The interval is the jackknife's over items and annotators, and over one more item on which all agree; a t interval
+    on the scale of log(1 - alpha) that begins at -1, the least that alpha can be.
 
     Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; Arvesen (1969), Jackknifing U-statistics,
     doi:10.1214/aoms/1177697287.
