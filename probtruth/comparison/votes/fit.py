@@ -1,6 +1,8 @@
-"""The strengths of the largest likelihood, with half a vote each way on every pair that was compared: none is infinite.
+"""The strengths of the largest likelihood, with half a vote each way for every model but one: none is infinite.
 
-The half votes are rows after those of the votes, as every pair stood left and right.
+A pair that was compared has its leverage of these half votes: all of one where nothing else connects its two models,
+little where many others do (Firth 1993, doi:10.1093/biomet/80.1.27, at equal strengths). They are rows after those of
+the votes, as every pair stood left and right.
 """
 
 import math
@@ -15,7 +17,7 @@ from probtruth.comparison.votes.likelihood import Chances, Preference
 from probtruth.errors import PosteriorError
 from probtruth.types import Votes
 
-HALF = 0.5  # Votes each way that are added to every pair that was compared
+HALF = 0.5  # Votes each way that are added for every model but one
 STEPS = 100  # Newton's steps, far more than are needed
 CLOSE = 1e-11  # The last step of the fit
 SOLVED = 1e-11  # Eigenvalues of the information below this share of the largest are 0
@@ -86,13 +88,15 @@ class Fit:
         n_ways = len(pairs.size)
         pair = np.append(pairs.of_vote, np.tile(np.arange(n_ways), 2))
         outcome = np.append(votes.outcome, np.repeat([1, -1], n_ways))
-        half = added * pairs.size / (pairs.size + pairs.turned)
-        weight = np.append(np.ones(n_votes), np.tile(half, 2))
         even = pairs.balance if votes.placed else 0.0
         given = np.zeros((len(pair), len(votes.covariates)))
         given[:n_votes] = votes.standardised
         of_model = csr_matrix(np.eye(n_models))
         of_pair = of_model[pairs.left] - of_model[pairs.right]
+        of_votes = of_pair.T @ of_pair.multiply(pairs.size[:, None])
+        known = np.linalg.pinv(of_votes.toarray(), rcond=SOLVED, hermitian=True)
+        apart = known.diagonal()[pairs.left] + known.diagonal()[pairs.right] - 2 * known[pairs.left, pairs.right]
+        weight = np.append(np.ones(n_votes), np.tile(added * pairs.size * apart, 2))
         side = np.full((len(pair), 1), float(even > 0))
         contrast = hstack([of_pair[pair], given, side], "csr")
         _, of_set = connected_components(of_pair.T @ of_pair, directed=False)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -57,8 +57,8 @@ def krippendorff_alpha(
     Errors: `InputError` for an unknown level or label, labels that are not numbers where numbers are needed, and no
     item with annotations of two annotators.
 
-    The interval is the jackknife's over items and annotators, a t interval on the scale of log(1 - alpha) that begins
-    at -1, the least that alpha can be.
+    The interval is the jackknife's over items and annotators, and over one more item on which all agree; a t interval
+    on the scale of log(1 - alpha) that begins at -1, the least that alpha can be.
 
     Source: Krippendorff (2011), https://repository.upenn.edu/asc_papers/43; Arvesen (1969), Jackknifing U-statistics,
     doi:10.1214/aoms/1177697287.
@@ -79,8 +79,12 @@ def krippendorff_alpha(
     if parts.expected <= 0:
         return Agreement(*(float("nan"),) * 3, *size)
     disagreement = parts.observed / parts.expected
-    spread = _influences(answers, parts, level, values).spread()
+    slope = _slopes(answers, parts, level, values)
+    spread = _influences(answers, parts, slope).spread()
     if disagreement > 0:
+        # one more item on which all agree, on any label: of a rare one, none such may have been seen
+        agreed = answers.size.mean() * slope[parts.marginal > 0]
+        spread = replace(spread, error=np.hypot(spread.error, math.sqrt(float(np.square(agreed).mean()))))
         ratio = math.exp(float(spread.half_width[0]) / disagreement)
         most = disagreement * ratio
         least = disagreement / ratio
@@ -126,10 +130,9 @@ def _disagreement(
     return against, alone, pairs / (answers.size - 1)
 
 
-def _influences(answers: Answers, parts: _Parts, level: str, values: Float[np.ndarray, " label"]) -> Influences:
+def _influences(answers: Answers, parts: _Parts, slope: Float[np.ndarray, " label"]) -> Influences:
     """What every item, and every annotator's answer to it, moves observed / expected by."""
     # an answer weighs in its pairs with the others of its item: in the disagreement, and in how often labels are used
-    slope = _slopes(answers, parts, level, values)
     of_labels = answers.counts @ slope
     of_item = parts.within / parts.expected + of_labels
     item = answers.item

@@ -130,6 +130,21 @@ def test_a_model_that_wins_every_vote_has_a_finite_strength():
     assert ranks[0].model == "m00"
 
 
+def test_of_many_models_with_few_votes_a_pair_strengths_are_not_drawn_together():
+    """Half a vote each way on each of the pairs that were compared is more than their votes: the slope was 0.6."""
+    rng = np.random.default_rng(0)
+    true = np.linspace(0.0, 3.0, 40)
+    left = rng.integers(40, size=1200)
+    right = (left + rng.integers(1, 40, size=1200)) % 40
+    outcome = np.where(rng.random(1200) < 1 / (1 + np.exp(true[right] - true[left])), 1, -1)
+    votes = votes_from(left, right, outcome, 40, placed=False)
+    slope = np.polyfit(true, Fit.of(votes).strength, 1)[0]
+    assert slope == pytest.approx(1.0, abs=0.1)
+    pairs = pt.compare(votes, engine="exact").pairs
+    held = [row.low <= true[int(row.a[1:])] - true[int(row.b[1:])] <= row.high for row in pairs]
+    assert np.mean(held) > 0.9
+
+
 @pytest.mark.parametrize(("n", "exact"), [(20, 0.8316), (40, 0.9119)])
 def test_votes_that_all_say_the_same_have_an_interval_with_a_width(n, exact):
     # scipy 1.17: beta.ppf(0.025, n, 1), which is Clopper and Pearson's

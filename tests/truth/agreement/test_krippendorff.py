@@ -57,6 +57,32 @@ def test_no_disagreement_yet_is_no_certainty(n_items: int, low: float) -> None:
     assert found.low == pytest.approx(low, abs=0.01)
 
 
+def test_a_rare_label_on_which_none_agreed_yet_leaves_alpha_open() -> None:
+    """39 items without it and one on which two differ: alpha was 0.00 (-0.03 to 0.03)."""
+    common = [[2, 0]] * 39
+    alpha = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts([*common, [1, 1]]))
+    assert alpha.value == pytest.approx(0, abs=1e-12)
+    assert alpha.low < -0.5
+    assert alpha.high > 0.7
+    unused = pt.Annotations.from_counts([[*counts, 0] for counts in [*common, [1, 1]]])
+    assert pt.agreement.krippendorff_alpha(unused).high == pytest.approx(alpha.high, abs=1e-12)
+
+
+def test_interval_covers_where_a_label_is_rare() -> None:
+    """Two answers of twenty annotators to each of forty items, of which one in fifteen is unlike: 0.6 were held."""
+    rng = np.random.default_rng(0)
+    rare = rng.random(100_000) < 1 / 15
+    chance = np.where(rare, 0.6, 0.01)
+    share = chance.mean()
+    true = 1 - (chance * (1 - chance)).mean() / (share * (1 - share))
+    held = []
+    for _ in range(200):
+        yes = rng.binomial(2, rng.choice(chance, 40))
+        alpha = pt.agreement.krippendorff_alpha(pt.Annotations.from_counts(np.stack([2 - yes, yes], axis=1)))
+        held += [alpha.low <= true <= alpha.high] if np.isfinite(alpha.low) else []
+    assert np.mean(held) > 0.92
+
+
 @pytest.mark.long
 def test_interval_covers() -> None:
     """Alpha of a population of items with 3 votes: 95 per cent intervals from 40 items cover about 95 per cent."""
