@@ -48,8 +48,8 @@ def _several(result: Result, standing: Standing) -> str:
     if standing.unseen is not None:
         other = mark(standing.unseen.other)
         return (
-            f"{lead} leads {other} on what was observed (P {equals(standing.p)}), but rare outcomes that were not "
-            "observed could reverse it."
+            f"{lead} leads on what was observed (P(best) {equals(standing.p)}), but rare outcomes that were not "
+            f"observed could put {other} ahead."
         )
     if standing.same:
         return f"{lead} leads {following} by the same difference on every item: how sure this is cannot be estimated."

@@ -365,8 +365,8 @@ def test_a_reservation_stands_next_to_the_probability_that_the_table_shows(resul
     """`Not yet known` above P(best) > 0.999 contradicted itself: the sentence names the number, and its limit."""
     turned = with_standing(result, unseen=Unseen("logistic", 0.139, 0.5012, 20))
     assert headline(turned) == (
-        "nearest-neighbours leads logistic on what was observed (P > 0.999), but rare outcomes that were not observed "
-        "could reverse it."
+        "nearest-neighbours leads on what was observed (P(best) > 0.999), but rare outcomes that were not observed "
+        "could put logistic ahead."
     )
     assert details(turned)[0] == (
         "20 items without an outcome that would cost nearest-neighbours more than any observed leave room for up to "

@@ -4,13 +4,16 @@
 - by-group-ties: scores of 0 and 1 that tie on nine items in ten, or fewer where the groups' true differences are
   larger; their mean is 0.04. Cells: coverage of the groups / their population / one new group.
 - by-group-kinds: the kinds of differences of `comparison_coverage`, in groups that differ by 0 or 0.3 sds of an item.
+- by-group-annotators: ten groups of twenty items that up to three annotators see, whose own means differ.
 """
 
 from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
+import polars as pl
 from coverage_study import GENERATORS, Generator
+from made_scores import cells as cells_of
 
 import probtruth as pt
 
@@ -23,6 +26,8 @@ DIFFER, MEAN = 0.1, 0.04
 KINDS = [kind for kind in GENERATORS if kind.cluster_size == 1 and not kind.reach]
 SKEWED = ((10, 5), (30, 10), (10, 50))
 BETWEEN_KINDS = (0.0, 0.3)
+ANNOTATED, ANNOTATORS = (10, 20), (2, 3, 5, 20)
+OF_ANNOTATORS, BETWEEN_ANNOTATED = (0.3, 1.0), (0.0, 0.5)
 
 
 def covered(
@@ -33,7 +38,10 @@ def covered(
     group = np.repeat(np.arange(len(items)), [len(of_group) for of_group in items])
     table = {"item": [*range(len(values))] * 2, "model": np.repeat(["a", "b"], len(values)).tolist()}
     scores = pt.Scores.from_frame(table | {"score": [*values, *np.zeros(len(values))]}, higher_is_better=False)
-    found = pt.compare(scores, groups=group.tolist(), engine="exact")
+    return covered_by(pt.compare(scores, groups=group.tolist(), engine="exact"), truth, mean, another)
+
+
+def covered_by(found: pt.Comparison, truth: np.ndarray, mean: float, another: float) -> tuple[np.ndarray, bool, bool]:
     rows = sorted(found.groups, key=lambda row: int(row.group))
     of_group = np.array([row.low <= t <= row.high for row, t in zip(rows, truth, strict=True)])
     (population,) = found.group_results["population of groups"]
@@ -70,6 +78,20 @@ def of_kind(
     return groups.mean(), population, new
 
 
+def by_annotators(
+    rng: np.random.Generator, n_annotators: int, of_annotators: float, between: float
+) -> tuple[float, bool, bool]:
+    effects = between * rng.standard_normal(ANNOTATED[0] + 1)
+    n_items = ANNOTATED[0] * ANNOTATED[1]
+    frame = cells_of(rng, np.zeros(n_annotators), n_items, min(n_annotators, 3), of_annotators, 1.0)
+    group = frame["item"].str.slice(1).cast(pl.Int64).to_numpy() % ANNOTATED[0]
+    effect = np.where(frame["model"] == "a", effects[1:][group], 0.0)
+    frame = frame.with_columns(pl.col("score") + effect, group=pl.Series(group).cast(pl.String))
+    scores = pt.Scores.from_frame(frame, group="group", annotator="annotator", higher_is_better=False)
+    groups, population, new = covered_by(pt.compare(scores, engine="exact"), effects[1:], 0.0, effects[0])
+    return groups.mean(), population, new
+
+
 def cell(rates: list[tuple[float, bool, bool]]) -> str:
     return " / ".join(f"{share:.3f}" for share in np.mean(rates, axis=0))
 
@@ -99,3 +121,14 @@ def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
             found = [of_kind(rng, kind, n_groups, n_items, between * sd) for _ in range(-(-runs // 3))]
             cells.append(cell(found))
         yield "by-group-kinds", (kind.name, *cells)
+    settings = [*product(OF_ANNOTATORS, BETWEEN_ANNOTATED)]
+    names = [f"sd of annotators {sd:g}, of groups {between:g}" for sd, between in settings]
+    yield "by-group-annotators", ("annotators", *names)
+    for n_annotators in ANNOTATORS:
+        cells = []
+        for of_annotators, between in settings:
+            rng = np.random.default_rng([n_annotators, round(10 * of_annotators), round(10 * between)])
+            runs_of_cell = -(-2 * runs // 3)
+            found = [by_annotators(rng, n_annotators, of_annotators, between) for _ in range(runs_of_cell)]
+            cells.append(cell(found))
+        yield "by-group-annotators", (n_annotators, *cells)
