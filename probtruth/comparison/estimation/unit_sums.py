@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy.sparse import csr_array
 
 from probtruth.comparison.estimation.design import Design, spread_out, square_of, totals
@@ -212,7 +212,7 @@ class UnitSums:
         biased = _biased(contrast, cluster[first])
         of_one = np.flatnonzero(kind[first])
         one = first[of_one]
-        alone = np.bincount(unit[one] * n_groups + group[one], weight[of_one] ** 2, n_units * n_groups)
+        alone = totals(weight[None, of_one] ** 2, unit[one] * n_groups + group[one], n_units * n_groups)
         return cls(
             names=tuple(names),
             weight=of_units[0],
@@ -359,7 +359,9 @@ def _differences(rows: Float[np.ndarray, "model group"]) -> Float[np.ndarray, "m
     return found
 
 
-def in_cells(code: CellInts, votes: Float[np.ndarray, "row cell"]) -> tuple[CellInts, Float[np.ndarray, "row sum"]]:
+def in_cells(
+    code: CellInts, votes: Float[np.ndarray, "row cell"]
+) -> tuple[Int[np.ndarray, " sum"], Float[np.ndarray, "row sum"]]:
     """The first vote of each cell, by its code, and the sums of the rows over its votes."""
     _, first, cell = np.unique(code, return_index=True, return_inverse=True)
     return first, votes[:, first] if len(first) == len(code) else totals(votes, cell, len(first))
