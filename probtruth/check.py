@@ -112,6 +112,38 @@ def usual_column(role: str, columns: Strings) -> MaybeText:
     return fits[0] if len(fits) == 1 else None
 
 
+def parts_of(column: str) -> list[str]:
+    """The names of columns that are written with commas between them."""
+    if not isinstance(column, str):
+        raise InputError(
+            f"a column called {column!r}",
+            "its name as text",
+            "Write the name in quotation marks: a column of the number 0 is called '0'.",
+        )
+    return [name.strip() for name in column.split(",")]
+
+
+def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
+    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
+
+    `hint` is for columns that no option names.
+    """
+    for option, column in wanted.items():
+        if column is not None and column not in columns:
+            parts_of(column)  # which is text
+            advice = hint or f"Name it with {option}=... (command line: --{option})."
+            advice = f"{advice} {did_you_mean(column, columns)}"
+            usual = None if hint is not None or "Did you mean" in advice else usual_column(option, columns)
+            if usual is not None:
+                advice = f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
+            raise InputError(
+                f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
+                f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
+                advice,
+                where,
+            )
+
+
 def shortlist(names: Iterable[object], most: int = 8) -> str:
     """The first names, quoted, and the number of the others."""
     listed = list(names)

@@ -1,7 +1,6 @@
 """The only module that turns dataframes into columns: any dataframe that narwhals knows, or a dict of columns."""
 
 import re
-import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probtruth import check, check_arrays
-from probtruth.check import MaybeStrings, MaybeText, Source, Strings, Texts, quote, shortlist, unique
+from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
 
@@ -274,43 +273,11 @@ def series(name: str, column: Any) -> "polars.Series":
     return polars.Series(name, text, dtype=polars.String)
 
 
-def parts_of(column: str) -> list[str]:
-    """The names of columns that are written with commas between them."""
-    if not isinstance(column, str):
-        raise InputError(
-            f"a column called {column!r}",
-            "its name as text",
-            "Write the name in quotation marks: a column of the number 0 is called '0'.",
-        )
-    return [name.strip() for name in column.split(",")]
-
-
-def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
-    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
-
-    `hint` is for columns that no option names.
-    """
-    for option, column in wanted.items():
-        if column is not None and column not in columns:
-            parts_of(column)  # which is text
-            advice = hint or f"Name it with {option}=... (command line: --{option})."
-            advice = f"{advice} {check.did_you_mean(column, columns)}"
-            usual = None if hint is not None or "Did you mean" in advice else check.usual_column(option, columns)
-            if usual is not None:
-                advice = f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
-            raise InputError(
-                f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
-                f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
-                advice,
-                where,
-            )
-
-
 def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
     """A column whose cells are single values; categories and times as text."""
     import polars
 
-    need_columns(frame.columns, {option: column}, source.name)
+    check.need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
     no_text = kind in (polars.Binary, polars.Object, polars.Duration) or type(kind).__name__ == "Extension"

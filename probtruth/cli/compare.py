@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from probtruth.check import MaybeNumber, one_of, quote, unique
+from probtruth.check import MaybeNumber, need_columns, one_of, quote, unique
 from probtruth.cli import options as opt
 from probtruth.cli.console import Console, cache_compiled_code, check_output, conclude
 from probtruth.cli.reading import named_files
@@ -80,7 +80,7 @@ def _prices(cost: str) -> dict[str, float]:
     from probtruth.io.table import opened
 
     table, source = opened(cost).whole
-    frames.need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name, "Rename it.")
+    need_columns(table.columns, {"model": "model", "cost": "cost"}, source.name, "Rename it.")
     models = frames.names(table, "model", source, "model").to_list()
     unique(models, "model")
     return dict(zip(models, frame_numbers.numbers(table, "cost", source, "cost").tolist(), strict=True))

@@ -48,7 +48,7 @@ def gold_table(
     """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
     opened_table = opened(table, "gold").with_items(item)
     frame, source = opened_table.whole
-    frames.need_columns(frame.columns, {"probability": probability}, source.name, "Write FILE:COLUMN.")
+    check.need_columns(frame.columns, {"probability": probability}, source.name, "Write FILE:COLUMN.")
     for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):
         if name is not None and name != plain and name in frame.columns:
             frame = frame.drop(plain, strict=False).rename({name: plain})
@@ -79,7 +79,7 @@ def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: Mayb
     if made.single and LABEL not in table.columns:
         table = table.rename({table.columns[-1]: LABEL})
     hint = "Rename them; item= (command line: --item) names the column of items."
-    frames.need_columns(table.columns, {"item": "item", LABEL: LABEL}, source.name, hint)
+    check.need_columns(table.columns, {"item": "item", LABEL: LABEL}, source.name, hint)
     unlabelled = frames.blank(table[LABEL]).arg_true()
     if len(unlabelled):
         raise InputError(

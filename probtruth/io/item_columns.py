@@ -41,7 +41,7 @@ def file_and_column(spec: str, option: str, item: str = "item") -> tuple[DataFra
     table, source = opened(path).with_items(item).whole
     role = "annotator" if option == "--annotator-groups" else "item"
     hint = f"Write {option} FILE:COLUMN; --{role} names the column of {role}s."
-    frames.need_columns(table.columns, {role: item, "value": column}, source.name, hint)
+    check.need_columns(table.columns, {role: item, "value": column}, source.name, hint)
     return table, source, column
 
 

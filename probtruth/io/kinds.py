@@ -9,11 +9,23 @@ import numpy as np
 import polars
 from polars import DataFrame, Series
 
-from probtruth.check import MaybeStrings, Source, Strings, count, did_you_mean, one_of, quote, shortlist, usual_column
+from probtruth.check import (
+    MaybeStrings,
+    Source,
+    Strings,
+    count,
+    did_you_mean,
+    need_columns,
+    one_of,
+    parts_of,
+    quote,
+    shortlist,
+    usual_column,
+)
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import numbers, numeric
-from probtruth.frames import blank, cells, flat, keys, name_text, need_columns, parts_of, polars_names, text
+from probtruth.frames import blank, cells, flat, keys, name_text, polars_names, text
 from probtruth.io.formats import TOOLS, LabelReading, MaybeText, Reading, ScoreReading, Texts, listed
 from probtruth.io.table import Table
 from probtruth.io.tables.columns import (

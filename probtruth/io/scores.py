@@ -10,10 +10,10 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Strings, one_of, quote, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Strings, need_columns, one_of, quote, shortlist
 from probtruth.errors import InputError
 from probtruth.frame_numbers import is_array_with_names, is_frame
-from probtruth.frames import name_text, need_columns
+from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once, is_path
 from probtruth.io.formats import MaybeText, ScoreReading, Texts, listed
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, log_of, score_kind, votes_on_pairs
@@ -187,7 +187,7 @@ def read_scores(
     """
     for column in (item, model, score, group, cluster, replicate, annotator):
         if column is not None:
-            frames.parts_of(column)  # which is text
+            check.parts_of(column)  # which is text
     none = tuple(map(name_text, check.listed(missing, "missing")))
     way: dict[str, Any] = {"higher_is_better": higher_is_better, "transpose": transpose, "missing": none}
     how = ScoreReading(item, model, score, group, cluster, replicate, annotator=annotator, **way)

@@ -14,7 +14,7 @@ import polars
 from polars import DataFrame, Series, String
 
 from probtruth import frame_numbers, frames
-from probtruth.check import MaybeNumber, MaybeStrings, Source, shortlist
+from probtruth.check import MaybeNumber, MaybeStrings, Source, parts_of, shortlist
 from probtruth.errors import InputError
 from probtruth.frames import polars_names
 from probtruth.io.addresses import is_path, location, shown
@@ -102,7 +102,7 @@ class Table(ABC):
 
     def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
-        parts = [] if item is None or item in self.columns else frames.parts_of(item)
+        parts = [] if item is None or item in self.columns else parts_of(item)
         if len(parts) < 2 or not set(parts) <= set(self.columns):
             return self
         frame, source = self.whole
@@ -140,7 +140,7 @@ class FrameTable(Table):
 
     def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item
-        together = set(frames.parts_of(name)) <= set(self.frame.columns)
+        together = set(parts_of(name)) <= set(self.frame.columns)
         if self.row_names is None or name in self.frame.columns or together:
             return super().with_items(item)
         names = polars_names(self.row_names).alias(name)

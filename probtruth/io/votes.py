@@ -96,7 +96,7 @@ def read_votes(
     named = {"item": item, "left": left, "right": right, "winner": winner, "annotator": annotator, "group": group}
     for column in named.values():
         if column is not None:
-            frames.parts_of(column)  # which is text
+            check.parts_of(column)  # which is text
     kind = votes_in(source_table, named)
     if kind is None:
         raise InputError(

@@ -165,7 +165,7 @@ def _read_answers(table: Table, labels: Strings, how: LabelReading, beside: Besi
     """Of each label the annotations "no" or "yes", from a table with a column for each."""
     binary = {}
     for label in labels:
-        frames.need_columns(table.columns, {"label": label}, table.name, CALLED)
+        check.need_columns(table.columns, {"label": label}, table.name, CALLED)
         made = annotations_in(table, replace(how, label=label), beside)
         odd = [name for name in made.index.labels if name.lower() not in YES + NO]
         if odd:
@@ -202,7 +202,7 @@ def _read_models(
         frame, source = made.whole
         own, _ = item_column(made, item if item in frame.columns else None, known)
         for label in binary:
-            frames.need_columns(frame.columns, {"label": label}, source.name, CALLED)
+            check.need_columns(frame.columns, {"label": label}, source.name, CALLED)
             columns = frames.as_polars({ITEM: frame.get_column(own), NO_YES[1]: frame.get_column(label)})
             called = replace(source, columns={ITEM: own, NO_YES[1]: label})
             of_label[label][model] = FrameTable(columns, made.name, source=called, stored=made.stored)

@@ -102,7 +102,7 @@ def coded_columns(
     n_blank = 0
     n_missing = 0
     for frame, source in parts:
-        frames.need_columns(frame.columns, {**columns, "score": score}, source.name)
+        check.need_columns(frame.columns, {**columns, "score": score}, source.name)
         cells = frames.flat(frame, score, source, "score")
         words = () if cells.dtype.is_numeric() else ("nan", "NaN")
         blank = frames.blank(cells, (*missing, *words))

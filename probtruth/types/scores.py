@@ -333,7 +333,7 @@ class Scores(Brief):
         table = frames.with_index(frame)
         named = {"item": item, "model": model, "group": group, "cluster": cluster, "replicate": replicate}
         named["annotator"] = annotator
-        frames.need_columns(table.columns, {**named, "score": score}, source.name)
+        check.need_columns(table.columns, {**named, "score": score}, source.name)
         higher_is_better = upward(score, higher_is_better, source.name)
         columns = {option: column for option, column in named.items() if column is not None}
         return cls.from_parts([(table, source)], columns, score, higher_is_better)

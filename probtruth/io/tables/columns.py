@@ -10,11 +10,11 @@ from jaxtyping import Float
 from polars import DataFrame, Series, String
 
 from probtruth import check, check_arrays, frame_numbers, frames
-from probtruth.check import MaybeStrings, Source, Strings, quote, shortlist, unique
+from probtruth.check import MaybeStrings, Source, Strings, need_columns, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
-from probtruth.frames import as_series, by_value, flat, need_columns
+from probtruth.frames import as_series, by_value, flat
 from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import OWN, Part, Table
 from probtruth.io.tables.wide import LIKE, REPEATED, all_named, in_probs, items_of
@@ -143,7 +143,7 @@ def saying(frame: DataFrame) -> list[str]:
 def labels_of(table: Table, item: MaybeText, must_be_named: bool = True) -> list[str]:
     """All columns but that of the items, and those that probtruth writes beside the labels'."""
     frame, source = table.sample
-    parts = [] if item is None else frames.parts_of(item)  # of a name in several columns
+    parts = [] if item is None else check.parts_of(item)  # of a name in several columns
     labels = [name for name in saying(frame) if name not in (item, *parts) and not name.startswith(OWN)]
     if not labels:
         raise InputError(

@@ -10,11 +10,11 @@ from jaxtyping import Float, Shaped
 from polars import DataFrame
 
 from probtruth import check_arrays, frames
-from probtruth.check import Source, Strings, one_of, quote, shortlist, unique
+from probtruth.check import Source, Strings, need_columns, one_of, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
-from probtruth.frames import blank, flat, need_columns
+from probtruth.frames import blank, flat
 from probtruth.io.table import Part, Table
 from probtruth.kernels.host import block_rows
 from probtruth.kernels.shapes import ItemLabel, SomeInts
