@@ -122,6 +122,13 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
         check.length(len(columns), len(used), f"labels in {table.name}")
         return ByLabel(item, dict(zip(used, columns, strict=True)))
     chosen = label_columns(table, item, used, kind, in_order)
+    if not used and len(chosen.labels) == 1 and kind != "log-probs":
+        raise InputError(
+            f"one column of numbers, {quote(*chosen.labels)}, and no names of labels",
+            "a column for each label, or the names of both",
+            "`evaluate` and `probtruth run` know them from the reference; read_predictions takes them as labels=[...].",
+            table.name,
+        )
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
