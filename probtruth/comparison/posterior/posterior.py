@@ -128,10 +128,11 @@ class Tree:
         return means
 
     def pooled(self, steps: DrawStep, seed: int) -> DrawStep:
-        """The steps where the models resemble each other as far as the data say, their spreads steadier."""
+        """The steps where the models resemble each other as far as the data say."""
         mean = self.path @ self.centre
-        by_step = self.path * self.scale * self.growth
-        return pooled(mean, steps, by_step, self.root, seed) * self.growth
+        by_step = self.path * self.scale
+        root = self.root * self.growth[:, None]
+        return pooled(mean, steps, by_step, root, seed)
 
     def t_of(self, pairs: Pairs, shift: DrawStep, variance: PairFloats) -> Float[np.ndarray, "pair draw"]:
         """The t-distributed variable behind the difference of each pair; 0 where it has no spread."""
