@@ -126,7 +126,7 @@ def compare_metric(
         of_items = {"engine": engine, "rope": rope, "seed": seed, "strict": strict}
         compared = compare(used.behind(scores), group_of, cluster_of, **of_items)
     else:
-        metrics = resampled(chosen.values, chosen.linear, aligned.truth, plan)
+        metrics = resampled(chosen.values, chosen.linear, chosen.of_answers, aligned.truth, plan)
         losses = scores.sign * metrics.estimate
         unknown = _unknown(metrics, chosen)
         if None not in unknown:

@@ -42,7 +42,8 @@ class WeightedMetric:
     """A metric of every model under weights of the units; NaN where it is undefined.
 
     `linear` is what an item adds if it has a label, to first order: the metric plus its slope by the weight of such an
-    item, times the number of items. Its mean over the items and the truth is the metric.
+    item, times the number of items. Its mean over the items and the truth is the metric. `of_answers` is the same of
+    every answer that a model can give, whether it does or not; empty where a metric is not one of answers.
     """
 
     name: str
@@ -53,6 +54,7 @@ class WeightedMetric:
     events: ModelFloats
     values: ValuesOf
     linear: ModelItemLabel
+    of_answers: ModelItemLabel
 
 
 def weighted_metric(
@@ -81,6 +83,7 @@ def weighted_metric(
         undefined = ONE_LABEL[name]
     truth = aligned.truth
     counted = [truth.sum(0)] * len(aligned.models)
+    n_items = len(truth)
     if name in NEEDS_ANSWERS:
         with np.errstate(invalid="ignore"):  # of items that a model lacks
             answers = response_probs(aligned.log_probs, "argmax" if threshold is None else "threshold", threshold)
@@ -95,7 +98,17 @@ def weighted_metric(
     else:
         values, linear = _area(name, aligned, position, unit)
     events = np.array([_rarer(name, totals, position) for totals in counted])
-    return WeightedMetric(name, label_name, words, name != "ece", undefined, events, values, linear)
+    return WeightedMetric(
+        name,
+        label_name,
+        words,
+        higher_is_better=name != "ece",
+        undefined=undefined,
+        events=events,
+        values=values,
+        linear=linear[:, :n_items],
+        of_answers=linear[:, n_items:],
+    )
 
 
 def _check_options(name: str, label: object, threshold: object, n_bins: int, labels: Sequence[str]) -> None:
@@ -121,7 +134,10 @@ def _from_answers(
     answers: ModelItemLabel,
     unit: ItemInts,
 ) -> tuple[ValuesOf, ModelItemLabel]:
-    """A metric of the table of labels and answers, from its diagonal and its two margins."""
+    """A metric of the table of labels and answers, from its diagonal and its two margins.
+
+    What an item adds is that of the items, then that of each answer.
+    """
     right = aligned.truth * answers
     of_label = np.broadcast_to(aligned.truth, answers.shape)
     cells: Float[np.ndarray, "model item part label"] = np.stack([right, of_label, answers], axis=2)
@@ -136,6 +152,9 @@ def _from_answers(
         return measure(right, of_label, of_response)[..., column]
 
     by_units = _by_units(cells.swapaxes(0, 1), unit, of_totals)
+    n_models, _, n_labels = answers.shape
+    each = np.broadcast_to(np.eye(n_labels), (n_models, n_labels, n_labels))
+    answers = np.concatenate([answers, each], axis=1)
     if name == "accuracy":
         return by_units, answers
     every = cells.sum(1)

@@ -11,7 +11,7 @@ unit of RUNS. Cells: the coverage of the 95% interval over the four settings, in
 - ours: the same with Satterthwaite's degrees of freedom and the correction for skewness, as `compare_metric` has it;
 - width: the median width of ours over that of the bootstrap;
 - unknown: the share of data sets with no answer, because fewer than five items have the label (or are answered with
-  it, where answers count), the metric is undefined for a model (or without one of the items), or nothing varies.
+  it, where answers count), or the metric is undefined for a model (or without one of the items).
 """
 
 from collections.abc import Iterator
@@ -34,6 +34,7 @@ from probtruth.types.arguments import MetricName
 RUNS, SIZES = 1, {50: 40, 200: 16, 1000: 6}
 RATES, POPULATION, BOOTSTRAPS, SHARPNESS = (0.5, 0.1, 0.03), 200_000, 300, 1.6
 METRICS = [metric for metric in get_args(MetricName.__value__) if metric != "accuracy"]
+ROUNDING = 1e-9  # Widths below this are none
 MOSTLY = 0.8  # Where more data sets than this have no answer, the table has none either
 WORLDS = tuple(product((False, True), (False, True)))  # Labels are noisy; the models are equally good
 
@@ -78,13 +79,11 @@ def intervals(aligned: Aligned, metric: str, seed: int) -> list[tuple[float, flo
     chosen = weighted_metric(aligned, np.arange(len(aligned.items)), metric)
     if chosen.events.min() < FEWEST_EVENTS:
         return None
-    found = engine.resampled(chosen.values, chosen.linear, aligned.on_host().truth, within)
+    found = engine.resampled(chosen.values, chosen.linear, chosen.of_answers, aligned.on_host().truth, within)
     if not found.defined.all():
         return None
     about = About(rule=metric, higher_is_better=False, models=("a", "b"))  # differences in the sign of the metric
     ours = margins(engine.estimate_of_metrics(found, within, np.arange(2), about))[2]
-    if ours.scale == 0:
-        return None
     weights = np.random.default_rng(seed).standard_exponential((BOOTSTRAPS, len(aligned.items)))
     values = chosen.values(weights * len(aligned.items) / weights.sum(1, keepdims=True))
     low, high = np.quantile(values[:, 0] - values[:, 1], [0.025, 0.975])
@@ -102,7 +101,7 @@ def row(metric: str, n: int, rate: float, runs: int) -> tuple[object, ...]:
         if len(ends):
             covered.append(((ends[..., 0] <= true) & (true <= ends[..., 1])).mean(0))
             width = np.median(ends[..., 1] - ends[..., 0], axis=0)
-            widths.append(width[2] / width[0] if width[0] else np.nan)
+            widths.append(width[2] / width[0] if width[0] > ROUNDING else np.nan)
     share = unknown / len(WORLDS) / runs
     if share > MOSTLY:
         return metric, n, rate, "", "", "", "", f"{share:.2f}"

@@ -6,40 +6,65 @@ that can move the numbers most are left out; the others are told from the slopes
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.estimation.design import Design, pairs_of
 from probtruth.comparison.estimation.estimate import About, Estimate, part_of, rows_from_models
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import FiniteInts, ItemLabel, ModelFloats, ModelItem, ModelItemLabel, ModelUnit
+from probtruth.kernels.shapes import (
+    FiniteInts,
+    ItemLabel,
+    ModelFloats,
+    ModelItem,
+    ModelItemLabel,
+    ModelUnit,
+    PairFloats,
+)
 
 MOST_UNITS = 300  # Units that are left out, of each kind
 CELLS = 1 << 22  # Weights of items in memory at once (32 MiB)
 ROUNDING = 1e-13  # What leaving out a unit moves, relative to the largest number, if this is all, is rounding
 LEAST_DF = 1.0  # The fewest degrees of freedom that residuals show
+DF_OF_ONE = 2.0  # The degrees of freedom where one unit of many carries the whole difference
 
 Values = Callable[[Float[np.ndarray, "draw unit"]], Float[np.ndarray, "draw model"]]
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """The models' numbers, the residuals that a mean would have, and whose number is defined without any one unit."""
+    """The models' numbers, the residuals that a mean would have, and whose number is defined without any one unit.
+
+    `least` and `most` are what an item with a label could have for a residual, were it answered like any other.
+    """
 
     estimate: ModelFloats
     residual: ModelUnit
     defined: Bool[np.ndarray, " model"]
+    least: Float[np.ndarray, "model label"]
+    most: Float[np.ndarray, "model label"]
 
     def of(self, models: FiniteInts) -> "Resampled":
-        return Resampled(self.estimate[models], self.residual[models], self.defined[models])
+        rows = {field.name: getattr(self, field.name)[models] for field in fields(self)}
+        return Resampled(**rows)
+
+    def could_differ(self, models: FiniteInts) -> PairFloats:
+        """The residual of each pair's difference where one item is answered differently, at most."""
+        first, second = models[pairs_of(np.arange(len(models)))].T
+        up = self.most[first] - self.least[second]
+        down = self.most[second] - self.least[first]
+        return np.maximum(up, down).max(1)
 
 
-def resampled(values: Values, linear: ModelItemLabel, truth: ItemLabel, plan: Design) -> Resampled:
+def resampled(
+    values: Values, linear: ModelItemLabel, of_answers: ModelItemLabel, truth: ItemLabel, plan: Design
+) -> Resampled:
     """The residuals of each unit, whose weight the others of its group take: r = (n_g - n_u) (x - x_(-u)) n / n_g.
 
     `linear` is what each item adds to the numbers if it has a label, to first order; its mean under the truth is x.
+    `of_answers` is the same of items that could come besides.
     """
     group = plan.of_unit()
     estimate = values(np.ones((1, plan.n_units)))[0]
@@ -67,7 +92,8 @@ def resampled(values: Values, linear: ModelItemLabel, truth: ItemLabel, plan: De
         shift = estimate - left_out
         share = plan.group_sizes[group[some]] / plan.n_items
         residual[:, some] = shift.T * rest[some] / share
-    return Resampled(estimate, residual, defined)
+    possible = np.concatenate([apart, of_answers - estimate[:, None, None]], axis=1)
+    return Resampled(estimate, residual, defined, least=possible.min(1), most=possible.max(1))
 
 
 def estimate_of_metrics(
@@ -81,6 +107,7 @@ def estimate_of_metrics(
 
     `influence` is what each item moves the losses by through weights that were fitted on all, times the items.
     """
+    n_models = len(order)
     of_models = about.sign * metrics.estimate[order]
     estimate = rows_from_models(of_models)[:, None]
     residual = about.sign * rows_from_models(metrics.residual[order])  # row, unit
@@ -113,6 +140,12 @@ def estimate_of_metrics(
     of_squares = (square**2).sum(1, keepdims=True)
     excess = of_squares - squared_total / len(group)
     df = ratio(2 * squared_total, excess, items.df)
-    parts = {"items": replace(items, df=np.clip(df, LEAST_DF, items.df))}
+    df = np.clip(df, LEAST_DF, items.df)
+    # where no unit tells two models apart, one unit of the next might, by as much as any could
+    variance = items.variance.copy()
+    alike = np.flatnonzero(variance[n_models:, 0] == 0)
+    variance[n_models + alike, 0] = (metrics.could_differ(order)[alike] / plan.n_units) ** 2
+    df[n_models + alike] = DF_OF_ONE
+    parts = {"items": replace(items, variance=variance, df=df)}
     about = replace(about, means=about.sign * metrics.estimate)
     return replace(over_groups, mean=estimate, parts=parts, design=plan, about=about, n_units=plan.n_units)

@@ -30,7 +30,10 @@ Ends = Float[np.ndarray, "end column"]  # Values and their 95% intervals
 
 
 def from_fit(votes: Votes, fit: Fit) -> list[Row]:
-    """Attention is the slope of the votes over what strengths say, 0 at random; shares are those of the votes."""
+    """Attention is the slope of the votes over what strengths say, 0 at random; shares are those of the votes.
+
+    A few votes alone give any slope: before them attention is 1, with an sd of 1.
+    """
     if votes.annotator is None:
         return []
     expected = Chances.of(fit.strength[votes.left] - fit.strength[votes.right], fit.preference.tie_weight)
@@ -51,7 +54,8 @@ def from_fit(votes: Votes, fit: Fit) -> list[Row]:
         square = total(np.square(centred))
         slope = total(centred * outcome) / square
         error = np.sqrt(total(np.square(centred) * expected.variance)) / square
-        attention = slope + np.outer([0.0, *ndtri(ENDS)], error)
+        of_votes = 1 / (1 + error**2)  # what an annotator's votes count beside a prior of mean 1 and sd 1
+        attention = 1 + of_votes * (slope - 1) + np.outer([0.0, *ndtri(ENDS)], error * np.sqrt(of_votes))
         return _rows(votes, attention, share(outcome == 0), share(outcome + 0.5))
 
 

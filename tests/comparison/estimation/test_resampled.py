@@ -31,7 +31,8 @@ def means(within, scores=SCORES):
         heavy = weights[:, unit]
         return heavy @ scores.T / heavy.sum(1, keepdims=True)
 
-    return resampled(values, scores[:, :, None], np.ones((scores.shape[1], 1)), within)
+    linear = scores[:, :, None]
+    return resampled(values, linear, linear[:, :0], np.ones((scores.shape[1], 1)), within)
 
 
 def located(found, within, n_models):
@@ -69,7 +70,7 @@ def test_few_items_that_carry_a_difference_leave_few_degrees_of_freedom():
 def test_undefined_without_one_unit_is_not_whole():
     within = DESIGNS["items"]
     none = np.zeros((1, 48, 1))
-    found = resampled(lambda weights: np.where(weights[:, [3]] == 0, np.nan, 1.0), none, np.ones((48, 1)), within)
+    found = resampled(lambda weights: np.where(weights[:, [3]] == 0, np.nan, 1.0), none, none, np.ones((48, 1)), within)
     assert np.isfinite(found.estimate).all()
     assert not found.defined.any()
 
@@ -88,7 +89,7 @@ def test_of_many_units_those_that_move_a_metric_most_are_left_out(monkeypatch):
         heavy = weights * label
         return heavy @ right.T / heavy.sum(1, keepdims=True)
 
-    few = located(resampled(values, linear, truth, within), within, 2)
+    few = located(resampled(values, linear, linear[:, :0], truth, within), within, 2)
     monkeypatch.setattr(module, "MOST_UNITS", 2000)
-    every = located(resampled(values, linear, truth, within), within, 2)
+    every = located(resampled(values, linear, linear[:, :0], truth, within), within, 2)
     assert_allclose(few.variance, every.variance, rtol=1e-9)

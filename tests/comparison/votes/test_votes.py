@@ -411,3 +411,22 @@ def test_what_quality_costs_is_said_in_the_probability_of_being_preferred():
     wanted = "The cheapest model to which the best is preferred with probability at most 0.8 (P at least 0.95)"
     assert wanted in said
     assert found.cheapest in said
+
+
+def test_two_votes_do_not_make_an_annotator_the_least_attentive() -> None:
+    """u0 votes at random and u1 for the better of m01 and m02; u2 finds m00 little better than m02, u3 twice worse."""
+    annotator = np.append(np.tile([0, 1, 2], 60), [3, 3])
+    first = np.append(np.tile([1, 1, 0], 60), [0, 0])
+    wins = np.append(np.tile([1, 1, 1, -1, 1, -1], 30), [-1, -1])
+    wins[2:12:6] = 1  # two more of u2's for m00
+    wins[5:12:6] = 1
+    swapped = np.arange(len(first)) // 6 % 2 == 1
+    swapped[-1] = True
+    left = np.where(swapped, 2, first)
+    right = np.where(swapped, first, 2)
+    votes = votes_from(left, right, np.where(swapped, -wins, wins), 3, annotator=annotator)
+    at_random, attentive, _, few = pt.compare(votes, engine="exact").annotators().iter_rows(named=True)
+    assert [at_random["annotator"], few["annotator"]] == ["u0", "u3"]
+    assert at_random["attention"] < few["attention"] < attentive["attention"]
+    assert few["n_votes"] == 2
+    assert -2 < few["attention_low"] < 1 < few["attention_high"] < 4
