@@ -25,8 +25,10 @@ from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.types import Comparison, Scores, Votes
 from probtruth.types.comparison import leading_pair
 
-PLAUSIBLE = (np.arange(20) + 0.5) / 20  # Probabilities at which the distribution of an uncertain variance is evaluated
-Plausible = Float[np.ndarray, "plausible 1"]
+PLAUSIBLE = (
+    np.arange(20)[:, None, None] + 0.5
+) / 20  # Probabilities at which the distribution of an uncertain variance is evaluated
+Plausible = Float[np.ndarray, "plausible 1 1"]
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Pilot:
 
     def error_of(self, design: Design) -> tuple[float, float]:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
-        error, df = self.errors_of(design, np.array([[self.shared or 0.0]]))
+        error, df = self.errors_of(design, np.array([[[self.shared or 0.0]]]))
         return error.item(), df.item()
 
     def errors_of(self, design: Design, shared: Plausible) -> tuple[Plausible, Plausible]:
@@ -97,24 +99,24 @@ class Pilot:
         of_items = self.items / design.n_items + of_chance
         if self.clusters is not None and design.n_clusters is not None:
             of_items += self.clusters * (1 + self.uneven) / design.n_clusters
-        of_items = np.full_like(shared, of_items)
+        variance = np.full_like(shared, of_items)
         df = np.full_like(shared, max(design.n_units - 1.0, 1.0))
-        if self.shared is None or design.n_panel is None:
-            return np.sqrt(of_items), df
+        if design.n_panel is None:
+            return np.sqrt(variance), df
         of_panel = shared / design.n_panel
         panel_df = np.full_like(shared, _panel_df(design.n_panel))
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        return np.sqrt(of_items + of_panel), joined_df(of_items, df, of_panel + of_chance, panel_df)
+        return np.sqrt(variance + of_panel), joined_df(variance, df, of_panel + of_chance, panel_df)
 
     def plausible_shared(self) -> Plausible:
         """Variances of one annotator or replicate that are equally plausible, as the pilot's few leave them open."""
         panel = self.design.n_panel
-        if self.shared is None or panel is None:
-            return np.zeros((1, 1))
+        if panel is None:
+            return np.zeros((1, 1, 1))
         of_chance = self._of_chance(self.design)
         half = (_panel_df(panel) + 1) / 2  # the estimate counts as one more: two alone leave nearly all open
-        plausible = (self.shared / panel + of_chance) * half / gammaincinv(half, PLAUSIBLE)
-        return panel * np.maximum(plausible - of_chance, 0.0)[:, None]
+        plausible = ((self.shared or 0.0) / panel + of_chance) * half / gammaincinv(half, PLAUSIBLE)
+        return panel * np.maximum(plausible - of_chance, 0.0)
 
     def _of_chance(self, design: Design) -> float:
         """What the noise of answers leaves in the variance of the mean."""

@@ -37,8 +37,8 @@ FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
 CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
-SCALES = 2.0 ** np.arange(-1, 6)
-Scales = Float[np.ndarray, "plausible scale"]
+SCALES = 2.0 ** np.arange(-1, 6)[:, None]
+Scales = Float[np.ndarray, "plausible scale 1"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,30 +128,26 @@ class Aim:
     def _chance(self, design: Design, sign: int) -> float:
         """P(the study decides that the difference has this sign), over what the pilot leaves open."""
         pilot = self.pilot
-        error, df = pilot.error_of(design)
-        if error == 0:
+        estimated, estimated_df = pilot.error_of(design)
+        if estimated == 0:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
         stretch = pilot.stretch_of(design)
-        if self.keep and error >= pilot.error:  # the study is the pilot
-            return float(sign * pilot.difference / error > stretch * stdtrit(df, self.certainty))
+        if self.keep and estimated >= pilot.error:  # the study is the pilot
+            return float(sign * pilot.difference / estimated > stretch * stdtrit(estimated_df, self.certainty))
         shared = pilot.plausible_shared()
         error, df = pilot.errors_of(design, shared)
-        weights = np.ones_like(shared)
-        centre = np.array([self.difference], float)
-        spread = np.ones_like(shared)
         if self.difference is None:
             weights, centre, spread = self._true_difference(shared, error)
-        ahead = sign * centre / error
+        else:
+            weights = spread = np.ones_like(shared)
+            centre = self.difference * weights
         # the bar varies as the estimated error does, relative to the true one
-        half_df = df[:, :, None] / 2
-        square_error = gammaincinv(half_df, CENTRES) / half_df
-        bar = stretch * stdtrit(df, self.certainty)[:, :, None] * np.sqrt(square_error)
-        z = (ahead[:, :, None] - bar) / spread[
-            :, :, None
-        ]  # variance of annotators, scale of the prior, estimated error
-        passed = ndtr(z).mean(2)
-        return float((weights * passed).sum() / weights.sum())
+        square_error = gammaincinv(df / 2, CENTRES) / (df / 2)
+        bar = stretch * stdtrit(df, self.certainty) * np.sqrt(square_error)
+        z = (sign * centre / error - bar) / spread  # variance of annotators, scale of the prior, estimated error
+        passed = weights * ndtr(z)
+        return float(passed.sum() / weights.sum() / len(CENTRES))
 
     def _true_difference(self, shared: Plausible, error: Plausible) -> tuple[Scales, Scales, Scales]:
         """A normal posterior of the true difference for each variance of annotators and scale of the prior.
