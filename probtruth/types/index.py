@@ -27,6 +27,8 @@ PLACEHOLDERS = (
     "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
     "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
 )  # fmt: skip
+# What is made of the answers of several annotators is often called, in lower case.
+AGGREGATES = ("gold", "majority", "majority_vote", "consensus", "adjudicated", "aggregated", "final", "ground_truth")
 MANY = 100_000  # Items from which on their names stay one column
 # Names of two labels of which the second is the event that one number is about, in lower case.
 EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
@@ -62,11 +64,14 @@ def event_of(labels: Strings, column: str = "") -> MaybeText:
     pair = next((pair for pair in EVENTS if len(labels) == 2 and written.keys() == {*pair}), None)
     if pair is None:
         words = _WORD.findall(column.lower())
-        said = [label for label in labels if label.lower() in words]
-        return said[0] if len(said) == 1 and not places & {0} else None
-    if len(places) > 1:
+        names = [label for label in labels if label.lower() in words]
+        if names and 0 in places:  # as not_spam
+            names = [*labels]
+    else:
+        names = [written[pair[place]] for place in places or {1}]
+    if len(names) > 1:
         raise InputError(*unnamed_event(column, labels))
-    return written[pair[0 if places == {0} else 1]]
+    return names[0] if names else None
 
 
 def places_said(column: str) -> set[int]:

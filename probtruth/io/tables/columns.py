@@ -122,6 +122,17 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
         check.length(len(columns), len(used), f"labels in {table.name}")
         return ByLabel(item, dict(zip(used, columns, strict=True)))
     chosen = label_columns(table, item, used, kind, in_order)
+    values = None if used or len(chosen.labels) > 1 else numbers_in(table.sample[0], [*chosen.labels.values()], kind)
+    if values is not None and kind != "logits" and not surely_simplex(values):
+        hint = (
+            "`evaluate` and `probtruth run` know them from the reference; read_predictions takes them as labels=[...]."
+        )
+        raise InputError(
+            f"one column of numbers, {quote(*chosen.labels)}, and no names of labels",
+            "a column for each label, or the names of both",
+            " ".join((hint, *chosen.notes)),
+            table.name,
+        )
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
