@@ -98,7 +98,7 @@ def did_you_mean(word: str, options: Iterable[str], otherwise: MaybeText = None)
     plain = {option.casefold(): option for option in reversed(short)}
     close = get_close_matches(word[:LONGEST], short, n=1, cutoff=0.65)
     close += [plain[name] for name in get_close_matches(word[:LONGEST].casefold(), plain, n=1, cutoff=0.65)]
-    if close:
+    if close and not re.fullmatch(r"-?[\d.]+", word):  # no number is a slip for another
         return f"Did you mean {close[0]!r}?"
     return otherwise or f"The options are: {shortlist(listed)}."
 

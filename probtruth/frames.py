@@ -151,9 +151,14 @@ def is_one_value(value: object) -> bool:
 
 
 def as_one(table: Any) -> Any:
-    """A dict of pandas columns as the frame that they make, a structured array as a dict; anything else unchanged."""
+    """A dict of pandas columns as the frame that they make, a structured array as a dict; anything else unchanged.
+
+    Columns of pandas that are named by several levels have one name each.
+    """
     if has_fields(table):
         return {name: table[name] for name in table.dtype.names}
+    if _is_pandas(table) and getattr(getattr(table, "columns", None), "nlevels", 1) > 1:
+        return _one_level(table)
     if not isinstance(table, Mapping) or not table:
         return table
     columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]
@@ -167,6 +172,22 @@ def as_one(table: Any) -> Any:
                 "Put them into one dataframe: pandas.DataFrame(columns).",
             )
     return table
+
+
+def _one_level(table: Any) -> Any:
+    """A frame of pandas whose columns are called by the last of their names that is not blank."""
+    names = []
+    for levels in table.columns:
+        said = [name_text(level) for level in levels if name_text(level).strip()]
+        names.append(said[-1] if said else "")
+    twice = [levels for levels, name in zip(table.columns, names, strict=True) if names.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"columns named by several levels ({shortlist(twice, 4)})",
+            "one name for each column",
+            f"Choose some of the columns: table[{twice[0][0]!r}].",
+        )
+    return table.set_axis(names, axis=1)
 
 
 def is_records(table: object) -> bool:

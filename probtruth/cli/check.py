@@ -132,7 +132,8 @@ def _probabilities(table: Any, item: MaybeText, cells: opt.Cells) -> Checked:
         items = "item" if item is None else item
         numbers = [column for column in table.whole[0] if column.name != items and is_numeric(column)]
         fractions = any((column.cast(float, strict=False) % 1 != 0).any() for column in numbers)
-        if "renormalise" not in error.hint or len(numbers) < 2 or not fractions:
+        may_be_scores = "renormalise" in error.hint or "look like logits" in error.hint
+        if not may_be_scores or len(numbers) < 2 or not fractions:
             raise
         command = f"probtruth compare FILE --item {shlex.quote(items)} --format wide"
         hint = f"If its columns are models, these are scores: {command}. {error.hint}"

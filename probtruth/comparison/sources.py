@@ -112,7 +112,7 @@ def of_scores(scores: Scores, plan: Design, options: Options, annotations: objec
     if gold is not None or scores.labels is not None or (repeated is not None and repeated.what != "annotator"):
         estimate = replace(estimate, within=variances_within(complete, plan, influence, gold, order))
     if options.these_items:
-        part = fixed_part(complete, plan.item_weights, options.fold_correlation, order)
+        part = fixed_part(complete, plan.item_weights, influence, options.fold_correlation, order)
         name = "replicates" if scores.labels is None else "labels"
         means = estimate.over_groups().mean
         estimate = replace(estimate, mean=means, parts={name: part}, n_units=plan.n_items)

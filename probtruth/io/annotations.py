@@ -24,7 +24,7 @@ from probtruth.types import Annotations
 from probtruth.types.annotations import Counts as CountedAnnotations
 from probtruth.types.annotations import index_of_labels
 from probtruth.types.arguments import Frame, GivenNames, StrPath
-from probtruth.types.index import PLACEHOLDERS, as_names
+from probtruth.types.index import AGGREGATES, PLACEHOLDERS, as_names
 
 type Form = Literal["auto", "counts", "wide"]
 LARGEST = 2**53  # Counts from here on would not be exact
@@ -193,6 +193,9 @@ def placeholders(made: Annotations, labels: MaybeStrings) -> Texts:
     """Notes on annotators who look alike, and on labels that may mean that there is no answer, if nobody names them."""
     names = made.index.labels
     notes = [*frames.lookalikes(made.index.annotators, "annotator")]
+    for name in made.index.annotators:
+        if name.strip().lower() in AGGREGATES:
+            notes.append(f"the annotator {quote(name)} may be made of the others' answers, which then count twice")
     for name in names:
         if name.strip().lower() not in PLACEHOLDERS or name in (labels or ()) or len(names) < 2:
             continue

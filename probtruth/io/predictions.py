@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from probtruth.frame_numbers import NamedNumbers, labelled
 from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, named
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import Table, is_named, opened, too_large
+from probtruth.io.table import VALUE, Table, is_named, opened, too_large
 from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
@@ -157,6 +158,8 @@ def opened_models(tables: object) -> Any:
         return tables
     made: dict[str, Table | NamedNumbers] = {}
     for model, table in by_model(tables, "table or path").items():
+        if isinstance(table, Mapping) and table and all(isinstance(number, Real) for number in table.values()):
+            table = {"item": [*table], VALUE: [*table.values()]}
         if isinstance(table, NamedNumbers) or not is_named(table):
             made[model] = labelled(table)
         else:

@@ -124,6 +124,6 @@ def _of_folder(folder: Path) -> MaybeText:
     raise InputError(
         "a folder without logs",
         "samples_*.jsonl (lm-eval), *.eval (Inspect), per_instance_stats.json (HELM), or what another tool writes",
-        "Check the path.",
+        "Check the path; tables in a folder are named by a pattern, such as 'folder/*.csv'.",
         shown(folder),
     )

@@ -22,7 +22,7 @@ from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import ENOUGH, FrameTable, Table, opened, too_large
 from probtruth.io.tables import columns
 from probtruth.io.tables.columns import label_columns, names_in, with_event
-from probtruth.io.tables.wide import items_of
+from probtruth.io.tables.wide import PIVOT, items_of
 from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
@@ -35,7 +35,7 @@ type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
 type Models = Predictions | Mapping[str, StrPath | Table | Frame | Numbers]
 """The models' probabilities, as a caller may have them."""
 
-REPEATED_LABEL = "Where several people answered, name them in a column 'annotator' (--annotator, annotator=)."
+REPEATED_LABEL = f"Where several people answered, name them in a column 'annotator' (--annotator, annotator=); {PIVOT}."
 
 
 def predictions_of(

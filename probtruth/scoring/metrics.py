@@ -54,7 +54,7 @@ class WeightedMetric:
     events: ModelFloats
     values: ValuesOf
     linear: ModelItemLabel
-    of_answers: ModelItemLabel
+    of_answers: Float[np.ndarray, "model answer label"]
 
 
 def weighted_metric(
@@ -133,7 +133,7 @@ def _from_answers(
     aligned: AlignedOnHost,
     answers: ModelItemLabel,
     unit: ItemInts,
-) -> tuple[ValuesOf, ModelItemLabel]:
+) -> tuple[ValuesOf, Float[np.ndarray, "model row label"]]:
     """A metric of the table of labels and answers, from its diagonal and its two margins.
 
     What an item adds is that of the items, then that of each answer.

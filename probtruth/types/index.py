@@ -27,9 +27,12 @@ PLACEHOLDERS = (
     "na", "n/a", "nan", "none", "null", "missing", "unknown", "unsure", "skip", "skipped", "?", "-", "-1", "-99",
     "cannot say", "can't say", "can't tell", "cannot tell", "don't know", "not sure", "no answer",
 )  # fmt: skip
+# What is made of the answers of several annotators is often called, in lower case.
+AGGREGATES = ("gold", "majority", "majority_vote", "consensus", "adjudicated", "aggregated", "final", "ground_truth")
 MANY = 100_000  # Items from which on their names stay one column
 # Names of two labels of which the second is the event that one number is about, in lower case.
 EVENTS = (("0", "1"), ("no", "yes"), ("false", "true"), ("negative", "positive"), ("neg", "pos"))
+_WORD = re.compile(r"[^\W\d_]+|\d+")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,999}")  # A decimal integer, as Python writes it; very long ones are text
 
 
@@ -51,16 +54,45 @@ def order_of(names: "polars.Series") -> Integer[np.ndarray, " item"]:
 def event_of(labels: Strings, column: str = "") -> MaybeText:
     """Which of two labels a column of one number an item is about: its name, else what says that something is the case.
 
-    A column called no, 0, false or negative is about the other one. None where nothing says it.
+    A column whose name has the word no, false or negative is about the other one. None where nothing says it; a name
+    that says both is an error.
     """
     if column in labels:
         return column
     written = {label.lower(): label for label in labels}
-    other = column.lower() in [pair[0] for pair in EVENTS]
-    for pair in EVENTS:
-        if len(labels) == 2 and written.keys() == {*pair}:
-            return written[pair[0 if other else 1]]
-    return None
+    places = places_said(column)
+    pair = next((pair for pair in EVENTS if len(labels) == 2 and written.keys() == {*pair}), None)
+    if pair is None:
+        words = _WORD.findall(column.lower())
+        names = [label for label in labels if label.lower() in words]
+        if names and 0 in places:  # as not_spam
+            names = [*labels]
+    else:
+        names = [written[pair[place]] for place in places or {1}]
+    if len(names) > 1:
+        raise InputError(*unnamed_event(column, labels))
+    return names[0] if names else None
+
+
+def places_said(column: str) -> set[int]:
+    """Which of two labels, the first or the second (the event), the words of a name say; both if they may mean either.
+
+    Not and non turn the word that follows; a column of the number 0 may be one of several.
+    """
+    name = column.lower()
+    words = {*_WORD.findall(name)}
+    if name != "0" and words & {"0", "not", "non"}:
+        return {0, 1}
+    return {pair.index(word) for pair in EVENTS for word in words if word in pair}
+
+
+def unnamed_event(column: str, labels: Strings) -> tuple[str, str, str]:
+    """What is said of one column of numbers where its name does not say which label it is about."""
+    return (
+        f"one column of probabilities, {quote(column)}",
+        f"the name of the label that it is about ({shortlist(labels)})",
+        f"Rename it, for instance to {labels[1]!r}, or give one column for each label.",
+    )
 
 
 Order = Int[np.ndarray, " name"]

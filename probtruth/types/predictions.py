@@ -25,7 +25,17 @@ from probtruth.kernels.arrays import (
     together,
 )
 from probtruth.types.arguments import GivenNames, Tables
-from probtruth.types.index import EVENTS, Audit, Index, are_row_numbers, as_names, event_of, one_hot, positions
+from probtruth.types.index import (
+    EVENTS,
+    Audit,
+    Index,
+    are_row_numbers,
+    as_names,
+    event_of,
+    one_hot,
+    places_said,
+    positions,
+)
 from probtruth.types.shown import Brief
 
 
@@ -255,7 +265,7 @@ def _with_both_labels(
         table = tables[model]
         own = "" if table.labels is None else table.labels[0]
         pair = labels or next((pair for pair in EVENTS if own in pair), None)
-        event: Any = int(event_of(EVENTS[0], own) == "1")
+        event: Any = int(places_said(own) != {0})
         if event and own:
             columns[own] = None
         if pair is not None:

@@ -198,3 +198,66 @@ def test_names_that_the_caller_lists_say_what_integers_mean() -> None:
     truth = pt.Truth.from_labels(1 - MAJORITY, classes=["yes", "no"])
     for reference in (1 - MAJORITY, truth):
         assert scored(reference, tables, ["yes", "no"]) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+
+
+def named(column: str, probs: Any) -> list[dict[str, Any]]:
+    """Models whose one column of numbers has this name, as tables and as Series, with names of items and without."""
+    tables = {name: pd.DataFrame({"item": Q, column: probs(p)}) for name, p in YES.items()}
+    series = {name: table.set_index("item")[column] for name, table in tables.items()}
+    unnamed = {name: table[[column]] for name, table in tables.items()}
+    return [tables, series, unnamed]
+
+
+@pytest.mark.parametrize(
+    ("column", "pair"),
+    [(name, ("no", "yes")) for name in ("p_no", "P(no)", "no.prob", "prob_negative", "Probability of No")]
+    + [("p_ham", ("ham", "spam")), ("Ham (prob.)", ("ham", "spam")), ("p_ham", ("spam", "ham"))],
+)
+def test_the_name_of_a_column_says_which_label_it_is_about(column: str, pair: tuple[str, str]) -> None:
+    """The probability of no in a column `p_no` was taken for that of yes: the worse model won at P > 0.999."""
+    event = "spam" if "spam" in pair else "yes"
+    other = next(label for label in pair if label != event)
+    answers = dict(zip(Q, [event if said else other for said in MAJORITY], strict=True))
+    tables, series, unnamed = named(column, lambda p: 1 - p)
+    for models in (tables, series, unnamed, pt.Predictions.from_probs(series, labels=pair)):
+        assert scored(answers, models, pair) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+
+
+@pytest.mark.parametrize("column", ["not_toxic", "prob_0", "p0", "false_positive", "no or yes"])
+def test_a_name_that_may_mean_either_label(column: str) -> None:
+    answers = dict(zip(Q, np.where(MAJORITY == 1, "yes", "no").tolist(), strict=True))
+    for models in named(column, lambda p: p):
+        with pytest.raises(pt.InputError, match=r"one column of probabilities.*name of the label that it is about"):
+            pt.evaluate(answers, models, labels=["no", "yes"])
+
+
+@pytest.mark.parametrize(
+    ("answer", "sure", "said"),
+    [
+        ("label", "score", ("LABEL_1", "LABEL_0")),
+        ("prediction", "p", ("yes", "no")),
+        ("answer", "p", ("no", "no")),
+        (None, "confidence", ("yes", "no")),
+    ],
+)
+def test_the_confidence_in_an_answer(
+    answer: str | None, sure: str, said: tuple[str, str], tmp_path: Path, run: Any
+) -> None:
+    """What pipelines of Hugging Face write, an answer and how sure it is, was read as the probability of yes."""
+    paths = {}
+    for name, p in YES.items():
+        table = pd.DataFrame({"item": Q, sure: np.maximum(p, 1 - p)})
+        if answer is not None:
+            table[answer] = np.where(p > 0.5, *said)
+        paths[name] = str(tmp_path / f"{name}.csv")
+        table.to_csv(paths[name], index=False)
+    frames = {name: pd.read_csv(path) for name, path in paths.items()}
+    votes = pd.DataFrame({"item": Q, "label": np.where(MAJORITY == 1, "yes", "no")})
+    votes.to_csv(tmp_path / "labels.csv", index=False)
+    for models in (paths, frames):
+        with pytest.raises(pt.InputError, match=f"'{sure}', never below 0.5.*expected the probability of one label"):
+            pt.evaluate(votes, models)
+    predictions = [f"--predictions={name}={path}" for name, path in paths.items()]
+    assert "never below 0.5" in run("run", "--annotations", tmp_path / "labels.csv", *predictions).err
+    beside = {name: pd.DataFrame({"item": Q, "label": votes["label"], "score": p}) for name, p in YES.items()}
+    assert scored(votes, beside) == pytest.approx(by_hand(MAJORITY), abs=1e-9)  # the true labels beside P(yes)

@@ -499,3 +499,75 @@ def test_a_list_of_groups_in_the_order_of_the_annotations() -> None:
                 pt.evaluate(reference, reversed_models, groups=names, engine="exact")
     with pytest.raises(pt.InputError, match="clusters as a list, for items that stand in other orders"):
         pt.compare_metric(reversed_models, VOTES, "accuracy", clusters=listed)
+
+
+def test_columns_of_pandas_in_several_levels() -> None:
+    """A pivoted frame had its index twice, and labels such as ('n', 'yes')."""
+    wanted = pt.evaluate(VOTES, MODELS, engine="exact").to_dict()["pairwise"]
+    counts = VOTES.assign(n=1).pivot_table(index="item", columns="label", values=["n"], aggfunc="sum", fill_value=0)
+    wide = VOTES.set_index(["item", "annotator"]).unstack()
+    models = pd.concat({model: frame.set_index("item") for model, frame in MODELS.items()}, axis=1)
+    by_person = pt.read_annotations(wide, format="wide")
+    for table in (wide, wide.reset_index()):
+        assert pt.read_annotations(table, format="wide").index == by_person.index
+    assert pt.evaluate(by_person, MODELS, engine="exact").to_dict()["pairwise"] == wanted
+    for reference in (counts, counts.reset_index()):
+        for tables in (MODELS, {model: models[[model]] for model in MODELS}):
+            assert pt.evaluate(reference, tables).scores.models == (*MODELS,)
+    scores = SCORES.pivot(index="item", columns="model", values=["score"])
+    assert pt.read_scores(scores, models=[], higher_is_better=True).models == ("a", "b")
+    with pytest.raises(pt.InputError, match=r"named by several levels.*table\['a'\]"):
+        pt.evaluate(VOTES, {"both": models})
+
+
+def test_a_probability_for_each_item_in_a_dict() -> None:
+    """As labels it was read; among the models each item was a column of one value."""
+    wanted = pt.evaluate(VOTES, {model: frame[["item", "y"]] for model, frame in MODELS.items()}, engine="exact")
+    models = {model: dict(zip(frame["item"], frame.y, strict=True)) for model, frame in MODELS.items()}
+    said = VOTES.assign(label=VOTES.label.map({"n": "no", "y": "yes"}))
+    assert pt.evaluate(said, models, engine="exact").to_dict()["pairwise"] == wanted.to_dict()["pairwise"]
+    for tables in (models, {model: pd.Series(by_item) for model, by_item in models.items()}):
+        with pytest.raises(pt.InputError, match="the name of the label that it is about"):
+            pt.evaluate(VOTES, tables)
+
+
+def test_one_column_of_probabilities_where_nothing_names_the_labels(tmp_path: Path, run: Any) -> None:
+    """'Divide each row by its sum' made every probability 1."""
+    path = written(tmp_path / "kaggle.csv", MODELS["a"][["item", "y"]].rename(columns={"y": "target"}))
+    for more in ((), ("--renormalise",)):
+        assert "one column of numbers, 'target', and no names of labels" in run("check", path, *more).err
+    assert pt.read_predictions({"a": path}, labels=["no", "yes"]).index.labels == ("no", "yes")
+
+
+def test_rows_of_items_and_labels_are_to_be_pivoted(tmp_path: Path, run: Any) -> None:
+    """'Name the annotators' was said of counts of votes in long form, 'remove one of its rows' of several models."""
+    counts = VOTES.groupby(["item", "label"]).size().reset_index(name="n")
+    with pytest.raises(pt.InputError, match="row for each item and label, pivot it"):
+        pt.evaluate(counts, MODELS)
+    every = pd.concat([frame.assign(model=model) for model, frame in MODELS.items()])
+    with pytest.raises(pt.InputError, match="if it holds several models, give each its own table"):
+        pt.evaluate(VOTES, {"all": every})
+
+
+def test_a_board_with_negative_scores_is_no_table_of_logits(tmp_path: Path, run: Any) -> None:
+    """`check` said no more than that its numbers look like logits."""
+    board = SCORES.assign(score=SCORES.score - 0.5).pivot(index="item", columns="model", values="score").reset_index()
+    path = written(tmp_path / "board.csv", board)
+    assert "If its columns are models, these are scores: probtruth compare FILE" in run("check", path).err
+
+
+def test_annotators_that_are_made_of_others_are_said() -> None:
+    """A column of majority votes beside those of people counted as one more person, without a word."""
+    wide = VOTES.pivot(index="item", columns="annotator", values="label").reset_index()
+    votes = pt.read_annotations(wide.assign(majority=wide.iloc[:, 1]), format="wide")
+    assert any("'majority' may be made of the others' answers" in note for note in votes.notes)
+
+
+def test_no_number_is_a_slip_for_another() -> None:
+    """'Did you mean '1'?' was said of the label -1."""
+    with pytest.raises(pt.InputError, match="label '-1'") as refused:
+        pt.evaluate(
+            VOTES.assign(label=VOTES.label.map({"n": -1, "y": 1})),
+            {"a": {"item": ITEMS, "0": [0.5] * 24, "1": [0.5] * 24}},
+        )
+    assert "Did you mean" not in str(refused.value)

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from probtruth.comparison.estimation.design import rows_of
-from probtruth.comparison.estimation.estimate import MANY, Part
+from probtruth.comparison.estimation.estimate import MANY, Part, rows_from_models
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.arrays import moments_around_mean, ratio, to_host
 from probtruth.kernels.host import ROUNDING
@@ -48,8 +48,17 @@ def fixed_variance(
     return max(float(with_weights - without) - within, 0.0)
 
 
-def fixed_part(scores: Scores, item_weights: ItemFloats, correlation: float | None, order: FiniteInts) -> Part:
-    """What the labels of the items, or the answers on them, leave unsure of the means of the models and pairs."""
+def fixed_part(
+    scores: Scores,
+    item_weights: ItemFloats,
+    influence: ModelItem | None,
+    correlation: float | None,
+    order: FiniteInts,
+) -> Part:
+    """What the labels of the items, or the answers on them, leave unsure of the means of the models and pairs.
+
+    Classes that were inferred by fitted weights are as unsure as they are given these, and as the weights.
+    """
     moments = []
     for pair in rows_of(order).tolist():
         models = [model for model in pair if model >= 0]  # of one model its own, of two the first less the second
@@ -58,6 +67,9 @@ def fixed_part(scores: Scores, item_weights: ItemFloats, correlation: float | No
     df_of_one = ratio(of_all**2, of_square)
     of_one = ratio(of_agreed, df_of_one)
     variance = variance + of_one
+    if influence is not None:
+        moved = rows_from_models(influence[order])
+        variance = variance + (moved**2 @ item_weights**2)[:, None]
     spread = spread + ratio(of_one**2, df_of_one)
     df = ratio(variance**2, spread, MANY)
     return Part(variance, third, np.minimum(df, MANY))

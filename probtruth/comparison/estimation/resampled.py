@@ -59,7 +59,11 @@ class Resampled:
 
 
 def resampled(
-    values: Values, linear: ModelItemLabel, of_answers: ModelItemLabel, truth: ItemLabel, plan: Design
+    values: Values,
+    linear: ModelItemLabel,
+    of_answers: Float[np.ndarray, "model answer label"],
+    truth: ItemLabel,
+    plan: Design,
 ) -> Resampled:
     """The residuals of each unit, whose weight the others of its group take: r = (n_g - n_u) (x - x_(-u)) n / n_g.
 

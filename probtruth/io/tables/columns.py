@@ -20,7 +20,7 @@ from probtruth.io.table import OWN, Part, Table
 from probtruth.io.tables.wide import LIKE, REPEATED, all_named, in_probs, items_of
 from probtruth.kernels.shapes import ItemLabel
 from probtruth.types import Index
-from probtruth.types.index import event_of
+from probtruth.types.index import event_of, unnamed_event
 
 MOST = 0.5  # The share of a column's names that the other side must have, for it to be the column of items
 
@@ -122,6 +122,17 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
         check.length(len(columns), len(used), f"labels in {table.name}")
         return ByLabel(item, dict(zip(used, columns, strict=True)))
     chosen = label_columns(table, item, used, kind, in_order)
+    values = None if used or len(chosen.labels) > 1 else numbers_in(table.sample[0], [*chosen.labels.values()], kind)
+    if values is not None and kind != "logits" and not surely_simplex(values):
+        hint = (
+            "`evaluate` and `probtruth run` know them from the reference; read_predictions takes them as labels=[...]."
+        )
+        raise InputError(
+            f"one column of numbers, {quote(*chosen.labels)}, and no names of labels",
+            "a column for each label, or the names of both",
+            " ".join((hint, *chosen.notes)),
+            table.name,
+        )
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
@@ -167,7 +178,7 @@ def label_columns(
 ) -> ByLabel:
     """The columns of predicted labels, of which a reference uses some, perhaps `in_order` of the caller."""
     chosen = ByLabel(item, *labels_in(table, item, used, must_be_named, kind))
-    return chosen if kind == "log-probs" else with_event(chosen, used, table, in_order)
+    return chosen if kind == "log-probs" else with_event(chosen, used, table, in_order, kind)
 
 
 def labels_in(
@@ -315,7 +326,9 @@ def _prefix(columns: Strings, used: Strings) -> str:
     return fits[0] if len(fits) == 1 else ""
 
 
-def with_event[Kind: ByLabel](chosen: Kind, used: Strings, table: Table, in_order: bool = False) -> Kind:
+def with_event[Kind: ByLabel](
+    chosen: Kind, used: Strings, table: Table, in_order: bool = False, kind: str = "probs"
+) -> Kind:
     """The same, of a table with one column of numbers as the probabilities of an event."""
     source = table.head[1]
     pair = ("0", "1") if used and {*used} <= {"0", "1"} else tuple(used)
@@ -326,15 +339,38 @@ def with_event[Kind: ByLabel](chosen: Kind, used: Strings, table: Table, in_orde
     if event is None and table.single and in_order:
         event = pair[1]
     if event is None:
-        raise InputError(
-            f"one column of probabilities, {quote(column)}",
-            f"the name of the label that it is about ({shortlist(pair)})",
-            f"Rename it, for instance to {pair[1]!r}, or give one column for each label.",
-            source.name,
-        )
+        raise InputError(*unnamed_event(column, pair), source.name)
     other = next(name for name in pair if name != event)
+    if column not in pair:
+        _no_confidence(table, chosen.item, column, other, pair, kind)
     said = f"{source.name}: took {column!r} as the probability of {event!r}"
     return replace(chosen, labels={other: column, event: column}, event=event, notes=(*chosen.notes, said))
+
+
+SURE = re.compile("conf|certain|max", re.IGNORECASE)  # in the name of how sure a model is of its answer, whichever
+
+
+def _no_confidence(table: Table, item: MaybeText, column: str, other: str, pair: Strings, kind: str) -> None:
+    """Raises if a column is the probability of an answer that another column gives, so that none is below a half."""
+    frame, source = table.sample
+    values = numbers_in(frame, [column], kind)
+    if values is None or kind == "logits" or not (values >= 0.5).all():
+        return
+    answers = []
+    for name in frame.columns:
+        if name not in (item, column) and _may_name(frame, name):
+            said = _text(frame, name).drop_nulls().unique()
+            if len(said) == 2 or said.to_list() == [other]:
+                answers.append(name)
+    if answers or SURE.search(column):
+        beside = f" beside the answers {shortlist(answers)}" if answers else ""
+        raise InputError(
+            f"one column of numbers, {quote(column)}, never below 0.5{beside}",
+            f"the probability of one label ({shortlist(pair)})",
+            "The probability of each row's answer says nothing of one label: give one column for each label. If it is "
+            f"that of one label, rename it, for instance to {pair[1]!r}.",
+            source.name,
+        )
 
 
 def under_labels(frame: DataFrame, source: Source, chosen: ByLabel, kind: str = "probs") -> Part:

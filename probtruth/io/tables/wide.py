@@ -23,7 +23,8 @@ type Convert = Callable[[np.ndarray], tuple[np.ndarray, bool]]  # Cells as they 
 type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 # What the cells of a table can be; `log_probs` is another way to write one of them.
 KINDS = get_args(CellKind.__value__)[:-1]
-REPEATED = "Remove one of its rows; if the table has a row for each item and label, pivot it: a column for each label."
+PIVOT = "if the table has a row for each item and label, pivot it: a column for each label"
+REPEATED = f"Remove one of its rows; {PIVOT}; if it holds several models, give each its own table."
 
 
 def known_kind(kind: str) -> CellKind:
