@@ -133,7 +133,7 @@ class Aim:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
         stretch = pilot.stretch_of(design)
-        if self.keep and estimated >= pilot.error:  # the study is the pilot
+        if self.keep and estimated >= pilot.error * (1 - 1e-9):  # the study is the pilot
             return float(sign * pilot.difference / estimated > stretch * stdtrit(estimated_df, self.certainty))
         shared = pilot.plausible_shared()
         error, df = pilot.errors_of(design, shared)
