@@ -226,7 +226,7 @@ def _study(pair: Scores, units: Units, picks: Int[np.ndarray, " drawn"]) -> tupl
         clusters = Partition(of_item, names[: len(picks)])
     study = pair.part(np.arange(2), items)
     study = replace(study, items=names, clusters=clusters)
-    row = compare(study, engine="exact").pairs[0]
+    row = compare(study, engine="exact").pair(*pair.models)
     difference = row.difference or 0.0
     if row.low is None or row.high is None:
         return difference, -math.inf, math.inf

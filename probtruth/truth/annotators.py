@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Shaped
+from scipy.sparse import csr_array
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.truth.flat import FlatAnnotations, votes_of_others
+from probtruth.kernels.arrays import ratio, to_host
+from probtruth.kernels.shapes import ItemLabel
+from probtruth.truth.fit import MethodRequest
+from probtruth.truth.flat import FlatAnnotations, flatten, votes_of_others
 from probtruth.types import Annotations, Truth
 
 if TYPE_CHECKING:
@@ -16,6 +20,10 @@ if TYPE_CHECKING:
 
 # Kappa with the truth below which an annotator tells next to nothing: "slight" in Landis and Koch (1977).
 NO_SKILL = 0.2
+
+Z = 1.96  # Of a 95% interval
+
+LEAST_TOLD = 0.01  # Of what answers tell of an annotator
 
 # Methods under which annotators err together: intervals of single annotators would cover half of what they claim.
 SHARED = ("perceived-class", "pooled")
@@ -103,17 +111,54 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
     results = truth.annotator_results
     if "skill" in results:
         return {name: results[name] for name in ("skill", "skill_low", "skill_high", "flag")}
-    if truth.confusion is None or truth.marginals is None:
+    confusion = truth.confusion
+    marginals = truth.marginals
+    if confusion is None or marginals is None:
         return {}
-    answers = truth.marginals @ np.nan_to_num(truth.confusion)
-    chance = np.minimum(answers @ truth.marginals, 1 - 1e-9)
+    answers = marginals @ np.nan_to_num(confusion)
+    chance = np.minimum(answers @ marginals, 1 - 1e-9)
     accuracy = results["accuracy"].astype(float)
-    ends = _wilson(accuracy, results["n_annotations"].astype(float))
+    known = results["n_annotations"].astype(float)
+    if truth.annotations is not None and truth.annotations.annotator is not None:
+        flat = flatten(MethodRequest.without_draws(truth.annotations))
+        known *= _told(flat, marginals, confusion, to_host(truth.probs) if truth.diagnostics.get("n_gold") else 1.0)
+    ends = _wilson(accuracy, known)
     skill, low, high = (np.stack([accuracy, *ends]) - chance) / (1 - chance)
     columns = {"skill": skill, "flag": flags(low, high)}
     if truth.method not in SHARED:
         columns |= {"skill_low": low, "skill_high": high}
     return columns
+
+
+def _told(
+    flat: FlatAnnotations,
+    marginals: Float[np.ndarray, " label"],
+    confusion: Float[np.ndarray, "annotator label label"],
+    possible: ItemLabel | float,
+) -> Float[np.ndarray, " annotator"]:
+    """The share of what answers would tell of an annotator's accuracy, were classes known, that they tell."""
+    n = flat.n_annotations
+    n_labels = flat.n_labels
+    # fitted accuracies are too near 0 and 1: with the pseudo-answers of Wilson's interval classes are less sure
+    of_class = (n[:, None] * marginals)[:, :, None]
+    shrunk = (of_class * np.nan_to_num(confusion) + Z**2 / n_labels) / (of_class + Z**2)
+    of_answers = np.log(shrunk).swapaxes(1, 2).reshape(-1, n_labels)
+    logs = np.where(possible > 0, flat.table @ of_answers, -np.inf)
+    probs = np.exp(logs - logs.max(1, keepdims=True)) * marginals
+    probs /= probs.sum(1, keepdims=True)
+    # Louis (1982), doi:10.1111/j.2517-6161.1982.tb01203.x: from the variance if classes were known goes that of
+    # the right answers when annotations are known, here to second order between annotators
+    place = flat.item * n_labels + flat.label
+    answers = csr_array((flat.weight, (place, flat.annotator)), (probs.size, len(n)))
+    right = csr_array((flat.weight * probs.ravel()[place], (flat.item, flat.annotator)), (flat.n_items, len(n)))
+    covariance = answers.T @ answers.multiply(probs.reshape(-1, 1)) - right.T @ right
+    total = right.sum(0)
+    variance = total * (1 - total / n)
+    of_one = covariance.diagonal()
+    left = variance - of_one
+    inverse = ratio(1.0, left)
+    others = covariance.power(2) @ inverse - of_one**2 * inverse
+    return np.maximum(ratio(left - others, variance, 1.0), LEAST_TOLD)
 
 
 def annotators(annotations: Annotations) -> "polars.DataFrame":
@@ -177,10 +222,9 @@ def _wilson(
     share: Float[np.ndarray, " annotator"], n: Float[np.ndarray, " annotator"]
 ) -> tuple[Float[np.ndarray, " annotator"], Float[np.ndarray, " annotator"]]:
     """Wilson's 95% interval of a share of n (doi:10.1080/01621459.1927.10502953)."""
-    z = 1.96
     with np.errstate(divide="ignore", invalid="ignore"):
-        extra = z**2 / n
+        extra = Z**2 / n
         centre = (share + extra / 2) / (1 + extra)
         variance = share * (1 - share) / n + extra / (4 * n)
-        half = z / (1 + extra) * np.sqrt(variance)
+        half = Z / (1 + extra) * np.sqrt(variance)
     return centre - half, centre + half

@@ -110,6 +110,15 @@ def test_another_difference_sizes_seed_and_progress():
     assert few.table().columns == turned.table().columns
 
 
+def test_models_named_the_other_way_round_have_the_same_studies():
+    """The interval was of a minus b by name, the true difference as the caller named them: coverage 0.00 of 1.00."""
+    scores = of_differences(0.5 + normal_scores(40))
+    there, back = (by_truth(pt.validate(scores, *names, replications=20)) for names in ("ab", "ba"))
+    for truth, row in there.items():
+        same = {name: value for name, value in row.items() if name != "difference"}
+        assert back[truth] == {**same, "difference": -row["difference"]}
+
+
 def test_one_sided_differences_are_said():
     lines = pt.validate(of_differences(3 + normal_scores(12)), replications=20).warnings
     assert any("hardly ever the worse one" in line for line in lines)

@@ -4,12 +4,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from simulated_annotations import answered
 
 from probtruth.errors import InputError
-from probtruth.truth.annotators import annotators, information, quality
+from probtruth.truth.annotators import annotators, information, quality, skill_columns
+from probtruth.truth.infer import infer_truth
 from probtruth.types import Annotations
 
 ROUNDING = 1e-9  # Sums in another order
+
+
+def crowd(seed):
+    """Two of six annotators on each of a hundred items of two classes: the classes, who, right or not, and skills."""
+    rng = np.random.default_rng(seed)
+    accuracy = rng.uniform(0.6, 0.95, 6)
+    true = rng.integers(0, 2, 100)
+    who = np.stack([rng.choice(6, 2, replace=False) for _ in range(100)])
+    right = rng.random((100, 2)) < accuracy[who]
+    return true, answered(np.where(right, true[:, None], 1 - true[:, None]), who), 2 * accuracy - 1
 
 
 def test_quality_by_hand() -> None:
@@ -44,3 +56,24 @@ def test_agreement_with_the_others_by_hand() -> None:
 def test_nobody_to_agree_with_is_unknown() -> None:
     alone = Annotations.from_long({"item": ["x", "y"], "annotator": ["a", "a"], "label": ["n", "y"]})
     assert annotators(alone)["agreement"].is_nan().all()
+
+
+@pytest.mark.parametrize("method", ["dawid-skene-em", "one-coin"])
+def test_intervals_of_skill_know_that_classes_are_not_known(method):
+    """They were as wide as if the inferred classes were the true ones, and held 0.61 of the skills."""
+    inside = []
+    for seed in range(12):
+        _, annotations, skill = crowd(seed)
+        found = skill_columns(infer_truth(annotations, method, draws=0))
+        inside += [*((found["skill_low"] <= skill) & (skill <= found["skill_high"]))]
+    assert np.mean(inside) > 0.85
+
+
+def test_intervals_of_skill_with_known_classes_are_wilsons():
+    true, annotations, _ = crowd(0)
+    truth = infer_truth(annotations, "one-coin", draws=0, gold=dict(enumerate(map(str, true))))
+    found = skill_columns(truth)
+    n, share = truth.annotator_results["n_annotations"], truth.annotator_results["accuracy"]
+    width = 2 * 1.96 / (1 + 1.96**2 / n) * np.sqrt(share * (1 - share) / n + 1.96**2 / (4 * n**2))  # Wilson 1927
+    ends = (found["skill_high"] - found["skill_low"]) * (1 - (truth.marginals @ truth.confusion) @ truth.marginals)
+    np.testing.assert_allclose(ends, width, rtol=ROUNDING)
