@@ -32,6 +32,7 @@ SizeSums = Float[np.ndarray, "size row group"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
+OF_REPLICATES = "what replicates have in common over items is not in sums: compare the scores for it"
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
 MOST_MODELS = 25  # Of more, sums of items that all have cannot be added to sums of items that some lack
 
@@ -112,18 +113,28 @@ class Moments:
         made = cls.made(scores, losses, plan)
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
-        if made.has_holes and not (influence is None and annotations is None):
-            what = "fitted classes" if annotations is None else "annotators"
+        repeated = scores.replicates
+        by_annotator = repeated if repeated is not None and repeated.what == "annotator" else None
+        holes = made.has_holes or (by_annotator is not None and bool(np.isnan(by_annotator.values).any()))
+        with_annotators = not (by_annotator is None and annotations is None)
+        if holes and (with_annotators or influence is not None):
+            what = "annotators" if with_annotators else "fitted classes"
             hint = "Compare the scores as a whole, or sum up scores.common()."
             raise InputError(f"sums of scores with {what} that some models lack", "a score of every model", hint)
         columns = made.columns
         assert columns is not None
         columns = columns.merged() if made.has_holes or len(made.models) <= MOST_MODELS else None
         annotators = None
+        cautions = made.cautions
+        order = np.argsort(np.array(scores.models), kind="stable")
         if annotations is not None:
-            order = np.argsort(np.array(scores.models), kind="stable")
             annotators = sums_of_annotators(scores, annotations, order, plan)
-        return replace(made, columns=columns, annotators=annotators)
+        elif by_annotator is not None:
+            of_cells = scores.sign * by_annotator.values[order]
+            annotators = UnitSums.of(by_annotator.names, by_annotator.item, by_annotator.replicate, of_cells, plan)
+        elif repeated is not None:
+            cautions = (*cautions, OF_REPLICATES)
+        return replace(made, columns=columns, annotators=annotators, cautions=cautions)
 
     @classmethod
     def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":
