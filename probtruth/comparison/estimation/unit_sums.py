@@ -377,7 +377,7 @@ def _by_group(share: Float[np.ndarray, "unit group"], weights: GroupFloats) -> t
     of_each = (share**2).sum(0)
     of_all = float(((share @ weights) ** 2).sum())
     apart = 1 - float((weights**2).sum())
-    in_common = float(ratio(of_all - weights**2 @ of_each, apart, of_all))
+    in_common = max(float(ratio(of_all - weights**2 @ of_each, apart, of_all)), 0.0)
     own = np.maximum(of_each - in_common, 0.0)
     return float(ratio(in_common, of_all, 1.0)), np.asarray(ratio(own, of_all))
 
