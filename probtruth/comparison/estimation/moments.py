@@ -42,6 +42,18 @@ def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     return None if scores.influence is None else plan.residuals(scores.influence)
 
 
+def _with_range(scores: Scores) -> RuleFacts:
+    """What is known of the rule, with the range of answers of 0 and 1, whose means over an item lie between."""
+    repeated = scores.replicates
+    if repeated is None or scores.known.range is not None:
+        return scores.known
+    losses = scores.sign * repeated.values
+    if not (np.isin(losses, (0.0, scores.sign)) | np.isnan(losses)).all():
+        return scores.known
+    bounds = min(0.0, scores.sign), max(0.0, scores.sign)
+    return replace(scores.known, range=bounds)
+
+
 @dataclass(frozen=True, eq=False)
 class Moments:
     r"""What `compare` takes from the items: sums of every model's scores and of every pair's differences.
@@ -164,7 +176,7 @@ class Moments:
             models=models,
             rule=scores.rule,
             higher_is_better=scores.higher_is_better,
-            known=scores.known,
+            known=_with_range(scores),
             groups=plan.group_names,
             cells=plan.cluster_names or plan.group_names,
             cell_group=np.arange(plan.n_groups) if plan.unit_group is None else plan.unit_group,
@@ -282,6 +294,7 @@ class Moments:
             hint = "Sum up all items of a cluster in one part, or compare the scores as a whole."
             raise InputError(problem, "each cluster in one part", hint)
         entropy = None
+        bounds = self.known.range if self.known.range == other.known.range else None
         if self.known.entropy is not None and other.known.entropy is not None:
             weights = [self.n.sum(), other.n.sum()]
             entropy = float(np.average([self.known.entropy, other.known.entropy], weights=weights))
@@ -293,7 +306,7 @@ class Moments:
         return replace(
             one,
             **arrays,
-            known=replace(self.known, entropy=entropy, baseline=None),
+            known=replace(self.known, entropy=entropy, baseline=None, range=bounds),
             columns=columns,
             annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),
