@@ -24,15 +24,15 @@ from probtruth.kernels.shapes import LabelFloats
 SUM_TOLERANCE = 1.001e-4
 
 
-def positive_row(values: object, n_labels: int, what: str) -> LabelFloats:
-    """Positive numbers, one for each label, or one number for all labels; anything else is an error."""
+def positive_row(values: object, n_labels: int) -> LabelFloats:
+    """A prior of positive numbers, one for each label, or one number for all labels; anything else is an error."""
     try:
         row = np.broadcast_to(np.asarray(values, np.float64), (n_labels,)).copy()
     except (TypeError, ValueError):
         row = np.full(n_labels, np.nan)
     if not (np.isfinite(row) & (row > 0)).all():
         raise InputError(
-            f"{what} {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
+            f"prior {values!r}", f"{n_labels} positive numbers, one for each label, or one number", "Check its length."
         )
     return row
 

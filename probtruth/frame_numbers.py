@@ -161,7 +161,7 @@ class NamedNumbers:
 SIDES = ("items", "labels")  # The axes of a table that may have names
 
 
-def labelled(table: object, item: str = "item") -> NamedNumbers:
+def labelled(table: object) -> NamedNumbers:
     """A table of numbers by item and label: an array, a Series, a dataframe, a dict of columns, or a DataArray."""
     if isinstance(table, NamedNumbers):
         return table
@@ -175,10 +175,10 @@ def labelled(table: object, item: str = "item") -> NamedNumbers:
         of_one = (name,) if isinstance(name, str) and name else None
         return NamedNumbers(values if items is None else np.asarray(values), items, of_one)
     frame = as_polars(table)
-    columns = [column for column in frame.columns if column != item]
+    columns = [column for column in frame.columns if column != "item"]
     items = row_names(table)
-    if item in frame.columns:
-        items = tuple(names(frame, item, Source(), "item"))
+    if "item" in frame.columns:
+        items = tuple(names(frame, "item", Source(), "item"))
     floats = float_columns(frame, columns, Source()) if columns else None
     values = np.zeros((frame.height, 0)) if floats is None else np.ascontiguousarray(as_matrix(floats))
     return NamedNumbers(values, items, column_names(table, columns))

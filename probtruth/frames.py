@@ -59,11 +59,9 @@ def name_text(value: object) -> str:
         return name_text(float(value))
     if getattr(value, "ndim", None) == 0 and hasattr(value, "__array__") and not isinstance(value, np.generic):
         return name_text(np.asarray(value)[()])  # of an array of another library
-    written = str(value)
     if isinstance(value, (datetime, np.datetime64)):
-        for pattern, alike in TIMES_ALIKE:
-            written = re.sub(pattern, alike.replace("${", r"\g<").replace("}", ">"), written)
-    return written
+        return str(by_value(polars_names([str(value)]))[0])
+    return str(value)
 
 
 def by_value(names: "polars.Series") -> "polars.Series":
@@ -158,7 +156,9 @@ def as_one(table: Any) -> Any:
     if has_fields(table):
         return {name: table[name] for name in table.dtype.names}
     if _is_pandas(table) and getattr(getattr(table, "columns", None), "nlevels", 1) > 1:
-        return _one_level(table)
+        names = [name_text(levels[-1]) or name_text(levels[0]) for levels in table.columns]
+        unique(names, "last name of a column")
+        return table.set_axis(names, axis=1)
     if not isinstance(table, Mapping) or not table:
         return table
     columns = [value for value in table.values() if _is_pandas(value) and hasattr(value, "to_frame")]
@@ -172,22 +172,6 @@ def as_one(table: Any) -> Any:
                 "Put them into one dataframe: pandas.DataFrame(columns).",
             )
     return table
-
-
-def _one_level(table: Any) -> Any:
-    """A frame of pandas whose columns are called by the last of their names that is not blank."""
-    names = []
-    for levels in table.columns:
-        said = [name_text(level) for level in levels if name_text(level).strip()]
-        names.append(said[-1] if said else "")
-    twice = [levels for levels, name in zip(table.columns, names, strict=True) if names.count(name) > 1]
-    if twice:
-        raise InputError(
-            f"columns named by several levels ({shortlist(twice, 4)})",
-            "one name for each column",
-            f"Choose some of the columns: table[{twice[0][0]!r}].",
-        )
-    return table.set_axis(names, axis=1)
 
 
 def is_records(table: object) -> bool:

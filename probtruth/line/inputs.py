@@ -27,7 +27,7 @@ from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
-from probtruth.types.index import as_names, event_of
+from probtruth.types.index import as_names, event_of, places_said
 from probtruth.types.predictions import of_event
 
 type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
@@ -229,11 +229,14 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
         )
     fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
     if fractions and beside.n_labels == 2:
+        name = frames.name_text(getattr(values, "name", None) or "")
         both: Any = np.stack([1 - array, array], axis=1)
         if labels is not None:
-            return Truth.from_probs(both, items=items, labels=sorted(labels, key=(event_of(labels) or "").__eq__))
-        made = Truth.from_probs(both, items=items)
-        return replace(made, index=made.index.of_codes())
+            event = event_of(labels, name) or ""
+            return Truth.from_probs(both, items=items, labels=sorted(labels, key=event.__eq__))
+        of_first = places_said(name) == {0}
+        made = Truth.from_probs(both[:, ::-1] if of_first else both, items=items)
+        return replace(made, index=replace(made.index, event=() if of_first else (name,)))
     named = beside.labels or ()
     digits = not named and kind in "OUT" and all(str(value).isdecimal() for value in array.ravel().tolist())
     codes = kind in "iu" and not any(name.lstrip("-").isdigit() for name in named)

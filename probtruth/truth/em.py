@@ -276,7 +276,7 @@ def class_counts(prior: ArrayLike | None, n_labels: int) -> Float[np.ndarray, " 
     """Pseudo-counts of the class marginals: none without a prior."""
     if prior is None:
         return np.zeros(n_labels)
-    return check_arrays.positive_row(prior, n_labels, "prior")
+    return check_arrays.positive_row(prior, n_labels)
 
 
 def as_fit(

@@ -221,6 +221,12 @@ def test_the_name_of_a_column_says_which_label_it_is_about(column: str, pair: tu
     tables, series, unnamed = named(column, lambda p: 1 - p)
     for models in (tables, series, unnamed, pt.Predictions.from_probs(series, labels=pair)):
         assert scored(answers, models, pair) == pytest.approx(by_hand(MAJORITY), abs=1e-9)
+        for soft in (pd.Series(1 - SHARE, Q, name=column), pd.DataFrame({"item": Q, column: 1 - SHARE})):
+            assert scored(soft, models, pair) == pytest.approx(by_hand(SHARE), abs=1e-9)
+    plain = {name: pd.DataFrame({"item": Q, event: p, other: 1 - p}) for name, p in YES.items()}
+    for models in (plain, series) if event == "yes" else (plain,):
+        for name in (column, other):
+            assert scored(pd.Series(1 - SHARE, Q, name=name), models) == pytest.approx(by_hand(SHARE), abs=1e-9)
 
 
 @pytest.mark.parametrize("column", ["not_toxic", "prob_0", "p0", "false_positive", "no or yes"])

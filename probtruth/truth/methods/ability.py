@@ -44,7 +44,7 @@ def ability(
 
 def fit_ability(request: MethodRequest, flat: FlatAnnotations, limits: em.EmLimits, prior: ArrayLike = 1) -> em.EmRun:
     """The solution, with parameters as in `model_of`."""
-    class_counts = check_arrays.positive_row(prior, flat.n_labels, "prior")
+    class_counts = check_arrays.positive_row(prior, flat.n_labels)
     n_labels = flat.n_labels
     first = (
         np.ones(flat.n_annotators),

@@ -27,7 +27,7 @@ def dirichlet(request: MethodRequest, *, prior: ArrayLike | Literal["learned"] |
     if learned:
         alpha, steps, converged = learn_dirichlet(n_labels, cells, totals)
     else:
-        alpha = check_arrays.positive_row(prior, n_labels, "prior")
+        alpha = check_arrays.positive_row(prior, n_labels)
         steps = 0
         converged = True
     probs = np.add(counts, alpha, out=empty_like(counts))

@@ -19,7 +19,7 @@ def majority(request: MethodRequest, *, prior: ArrayLike | None = None) -> Metho
     probs = plurality(counts)
     tied = (probs.max(1) < 1) & ~empty
     if prior is not None:
-        row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
+        row = check_arrays.positive_row(prior, request.annotations.n_labels)
         probs[empty] = row / row.sum()
     known = request.gold >= 0
     probs[known] = np.eye(n_labels)[request.gold[known]]
@@ -34,7 +34,7 @@ def vote_share(request: MethodRequest, *, prior: ArrayLike | None = None) -> Met
     """q_ik = n_ik / n_i."""
     shares, n_votes = vote_shares(request.annotations)
     if prior is not None:
-        row = check_arrays.positive_row(prior, request.annotations.n_labels, "prior")
+        row = check_arrays.positive_row(prior, request.annotations.n_labels)
         shares[n_votes == 0] = row / row.sum()
     n_annotations = max(int(n_votes.sum()), 1)
     marginals = request.annotations.counts().sum(0) / n_annotations
