@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats
 from probtruth.study.pilot import scores_of
@@ -160,6 +162,11 @@ def validate(
         "be seen here."
     )
     warnings = [*scores.cautions]
+    shared = of_scores(scores, grouping, checked_options(engine="exact"), None).shared
+    if shared is not None:
+        warnings.append(
+            f"all studies have the {shared} of the data: for new ones differences are less sure, as in compare"
+        )
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)
