@@ -101,11 +101,17 @@ def fits_of(columns: Columns, group: Int[np.ndarray, " column"], plan: Design, m
         sets = connected(of_group.values)
         if len(sets) > 1:
             named = [check.shortlist([models[model] for model in one], 3) for one in sets[:3]]
-            where = f"in group {check.quote(name)}, " if plan.grouped else ""
+            where = ""
+            hint = "score some items with one model of each, or compare each set by itself"
+            if plan.grouped:
+                where = f"in group {check.quote(name)}, "
+                hint = (
+                    "leave the groups out, and what a model scored in the others counts in their place; or leave out "
+                    "this group, or the models that it lacks"
+                )
             raise PosteriorError(
                 f"got models that no chain of shared items connects ({where}{' and '.join(named)}), expected items on "
-                "which models of both were scored. Hint: score some items with one model of each, or compare each set "
-                "by itself."
+                f"which models of both were scored. Hint: {hint}."
             )
         fits.append(Fit.of(of_group))
     return fits
