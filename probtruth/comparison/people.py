@@ -14,7 +14,7 @@ from probtruth import check
 from probtruth.comparison.boards.boards import filled
 from probtruth.comparison.boards.fit import connected
 from probtruth.comparison.estimation.design import Design, design_of, pairs_of, partition_of, rows_of, totals
-from probtruth.comparison.estimation.estimate import Estimate, Part
+from probtruth.comparison.estimation.estimate import MANY, Estimate, Part
 from probtruth.comparison.options import Options
 from probtruth.comparison.posterior.groups import Population
 from probtruth.comparison.posterior.margin import margins
@@ -171,7 +171,7 @@ class People:
         of_group = np.maximum(variance - shared, LEAST * variance)
         parts = {
             "annotators": Part(of_group, np.zeros_like(variance), df),
-            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, np.inf)),
+            "items": Part(shared, np.zeros_like(shared), np.full_like(shared, MANY)),
         }
         weights = np.full(n_groups, 1 / n_groups)
         plan = Design(self.n_annotators, group_names=self.names, weights=weights)

@@ -220,7 +220,7 @@ def compare_votes(
         settings={**found.settings, **settings},
         decisions={**found.decisions, "annotators": annotators, "covariates": covariates},
         warnings=(*found.warnings, *sentences(annotators)),
-        scored=votes,
+        scored=replace(votes, groups=plan.groups),
         difference_at=difference_at,
     )
 

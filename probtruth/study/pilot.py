@@ -4,13 +4,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import stdtrit
+from jaxtyping import Float
+from scipy.special import gammaincinv, stdtrit
 
 from probtruth import check
 from probtruth.comparison.compare import compare, conclude, need_spread, need_two
 from probtruth.comparison.estimation.design import Design as Grouping
 from probtruth.comparison.estimation.design import design as grouping_of
-from probtruth.comparison.estimation.design import pair_rows_of
+from probtruth.comparison.estimation.design import design_of, pair_rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part, joined_df
 from probtruth.comparison.estimation.fixed_items import fixed_variance
 from probtruth.comparison.options import checked_options
@@ -23,6 +24,11 @@ from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.types import Comparison, Scores, Votes
 from probtruth.types.comparison import leading_pair
+
+PLAUSIBLE = (
+    np.arange(20)[:, None, None] + 0.5
+) / 20  # Probabilities at which the distribution of an uncertain variance is evaluated
+Plausible = Float[np.ndarray, "plausible 1 1"]
 
 
 @dataclass(frozen=True)
@@ -84,19 +90,37 @@ class Pilot:
 
     def error_of(self, design: Design) -> tuple[float, float]:
         """The standard error of the mean difference under a design, and its degrees of freedom."""
-        of_answers = (self.noise or 0.0) / design.n_answers / design.n_items
-        of_items = self.items / design.n_items + of_answers
+        error, df = self.errors_of(design, np.array([[[self.shared or 0.0]]]))
+        return error.item(), df.item()
+
+    def errors_of(self, design: Design, shared: Plausible) -> tuple[Plausible, Plausible]:
+        """The same with each of these variances of one annotator or replicate in place of the pilot's."""
+        of_chance = self._of_chance(design)
+        of_items = self.items / design.n_items + of_chance
         if self.clusters is not None and design.n_clusters is not None:
             of_items += self.clusters * (1 + self.uneven) / design.n_clusters
-        df = max(design.n_units - 1.0, 1.0)
-        if self.shared is None or design.n_panel is None:
-            return math.sqrt(of_items), df
-        of_panel = self.shared / design.n_panel
-        panel_df = max(design.n_panel - 1.0, 1.0)
+        variance = np.full_like(shared, of_items)
+        df = np.full_like(shared, max(design.n_units - 1.0, 1.0))
+        if design.n_panel is None:
+            return np.sqrt(variance), df
+        of_panel = shared / design.n_panel
+        panel_df = np.full_like(shared, _panel_df(design.n_panel))
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        rows = np.array([[of_items], [df], [of_panel + of_answers], [panel_df]])
-        (joined,) = joined_df(*rows)
-        return math.sqrt(of_items + of_panel), float(joined)
+        return np.sqrt(variance + of_panel), joined_df(variance, df, of_panel + of_chance, panel_df)
+
+    def plausible_shared(self) -> Plausible:
+        """Variances of one annotator or replicate that are equally plausible, as the pilot's few leave them open."""
+        panel = self.design.n_panel
+        if panel is None:
+            return np.zeros((1, 1, 1))
+        of_chance = self._of_chance(self.design)
+        half = (_panel_df(panel) + 1) / 2  # the estimate counts as one more: two alone leave nearly all open
+        plausible = ((self.shared or 0.0) / panel + of_chance) * half / gammaincinv(half, PLAUSIBLE)
+        return panel * np.maximum(plausible - of_chance, 0.0)
+
+    def _of_chance(self, design: Design) -> float:
+        """What the noise of answers leaves in the variance of the mean."""
+        return (self.noise or 0.0) / design.n_answers / design.n_items
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -106,6 +130,10 @@ class Pilot:
         """Half the width of the 95% interval."""
         error, df = self.error_of(design)
         return float(stdtrit(df, 0.975)) * error * self.stretch_of(design)
+
+
+def _panel_df(n_panel: float) -> float:
+    return max(n_panel - 1.0, 1.0)
 
 
 def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
@@ -183,7 +211,10 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     if isinstance(found, Comparison):
         found = found.scored
     if isinstance(found, Votes):
-        return _of_votes(found, a, b)
+        for what, given in {"clusters": clusters, "annotations": votes}.items():
+            if given is not None:
+                raise InputError(f"votes with {what}", "scores, or votes alone", "Leave it out.")
+        return _of_votes(found, a, b, design_of(found.items, groups, None, None, found.groups))
     scores, comparison, grouping = scores_of(value, a, b, groups, clusters)
     need_spread(grouping, scores.audit)
     estimate = _estimate(scores, comparison, grouping, votes)
@@ -218,9 +249,9 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
     return replace(pilot, error=error, noise=max(noise, 0.0))
 
 
-def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
+def _of_votes(votes: Votes, a: str | None, b: str | None, grouping: Grouping) -> Pilot:
     """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
-    estimate, fit, _ = estimate_of_votes(votes)
+    estimate, fit, _ = estimate_of_votes(votes, grouping)
     comparison = conclude(estimate, checked_options(engine="exact", seed=0))
     if a is None and b is None and estimate.n_models > 2:
         a, b = leading_pair(comparison.ranks)
@@ -236,7 +267,7 @@ def _of_votes(votes: Votes, a: str | None, b: str | None) -> Pilot:
     slope = fit.preference.slope(log_odds[0])  # from log-odds to shares of votes
     chance = estimate.within["votes"](*pair) or 0.0
     n_items = len(votes.items)
-    items = estimate.items.of(row)
+    items = estimate.over_groups().items.of(row)
     pilot = Pilot(
         *names,
         higher_is_better=True,

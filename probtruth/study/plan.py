@@ -12,7 +12,7 @@ from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.study.pilot import Design, Pilot, pilot_of
+from probtruth.study.pilot import Design, Pilot, Plausible, pilot_of
 from probtruth.types import Annotations, Comparison, Scores, Votes
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Reported
@@ -37,8 +37,8 @@ FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
 CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
-SCALES = 2.0 ** np.arange(-1, 6)
-Scales = Float[np.ndarray, " scale"]
+SCALES = 2.0 ** np.arange(-1, 6)[:, None]
+Scales = Float[np.ndarray, "plausible scale 1"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,44 +126,48 @@ class Aim:
         }
 
     def _chance(self, design: Design, sign: int) -> float:
-        """P(the study decides that the difference has this sign)."""
+        """P(the study decides that the difference has this sign), over what the pilot leaves open."""
         pilot = self.pilot
-        error, df = pilot.error_of(design)
-        if error == 0:
+        estimated, estimated_df = pilot.error_of(design)
+        if estimated == 0:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
-        reused = 0.0
-        weights = np.ones(1)
-        variance = np.zeros(1)
-        centre = np.array([self.difference], float)
+        stretch = pilot.stretch_of(design)
+        if self.keep and estimated >= pilot.error * (1 - 1e-9):  # the study is the pilot
+            return float(sign * pilot.difference / estimated > stretch * stdtrit(estimated_df, self.certainty))
+        shared = pilot.plausible_shared()
+        error, df = pilot.errors_of(design, shared)
         if self.difference is None:
-            if self.keep:  # the weight of the pilot among the study's items
-                reused = min((error / pilot.error) ** 2, 1.0)
-            weights, centre, variance = self._true_difference(reused)
-        bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
-        ahead = sign * centre[:, None] / error
-        if reused == 1:
-            return float(ahead[0, 0] > bar)
+            weights, centre, spread = self._true_difference(shared, error)
+        else:
+            weights = spread = np.ones_like(shared)
+            centre = self.difference * weights
         # the bar varies as the estimated error does, relative to the true one
-        square_error = 2 / df * gammaincinv(df / 2, CENTRES)
-        bar = bar * np.sqrt(square_error)
-        spread = np.sqrt(variance / error**2 + 1 - reused)
-        z = (ahead - bar) / spread[:, None]  # scale of the prior, estimated error
-        passed = ndtr(z).mean(1)
-        return float(weights @ passed / weights.sum())
+        square_error = gammaincinv(df / 2, CENTRES) / (df / 2)
+        bar = stretch * stdtrit(df, self.certainty) * np.sqrt(square_error)
+        z = (sign * centre / error - bar) / spread  # variance of annotators, scale of the prior, estimated error
+        passed = weights * ndtr(z)
+        return float(passed.sum() / weights.sum() / len(CENTRES))
 
-    def _true_difference(self, reused: float) -> tuple[Scales, Scales, Scales]:
-        """A normal posterior of the true difference for each scale of the prior: weight, mean and variance."""
+    def _true_difference(self, shared: Plausible, error: Plausible) -> tuple[Scales, Scales, Scales]:
+        """A normal posterior of the true difference for each variance of annotators and scale of the prior.
+
+        Its weight, its mean, and the spread of the study's estimate in units of the study's error.
+        """
         pilot = self.pilot
-        total = 1 + SCALES**2
-        z = pilot.difference / pilot.error
-        less_steep = 1 / total - 1 / total.max()
-        weights = np.exp(-(z**2) / 2 * less_steep) / np.sqrt(total)
-        shrinkage = 1 - 1 / total
+        of_pilot, _ = pilot.errors_of(pilot.design, shared)
+        prior = SCALES * pilot.error
+        total = of_pilot**2 + prior**2
+        exponent = -(pilot.difference**2) / 2 / total
+        weights = np.exp(exponent - exponent.max()) / np.sqrt(total)
+        shrinkage = prior**2 / total
+        reused = np.zeros_like(error)
+        if self.keep:  # the weight of the pilot among the study's items
+            reused = np.minimum((error / of_pilot) ** 2, 1.0)
         new = 1 - reused
         centre = (reused + new * shrinkage) * pilot.difference
-        variance = (new * pilot.error) ** 2 * shrinkage
-        return weights, centre, variance
+        variance = (new * of_pilot) ** 2 * shrinkage
+        return weights, centre, np.sqrt(variance / error**2 + new)
 
     def possible(self, design: Design) -> bool:
         """Whether a design has space for the pilot's items, where it keeps them."""

@@ -140,9 +140,8 @@ def _told(
     n = flat.n_annotations
     n_labels = flat.n_labels
     # fitted accuracies are too near 0 and 1: with the pseudo-answers of Wilson's interval classes are less sure
-    pseudo = np.where(np.eye(n_labels), 0.5, 0.5 / max(n_labels - 1, 1))
     of_class = (n[:, None] * marginals)[:, :, None]
-    shrunk = (of_class * np.nan_to_num(confusion) + Z**2 * pseudo) / (of_class + Z**2)
+    shrunk = (of_class * np.nan_to_num(confusion) + Z**2 / n_labels) / (of_class + Z**2)
     of_answers = np.log(shrunk).swapaxes(1, 2).reshape(-1, n_labels)
     logs = np.where(possible > 0, flat.table @ of_answers, -np.inf)
     probs = np.exp(logs - logs.max(1, keepdims=True)) * marginals

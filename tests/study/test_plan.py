@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from made_scores import cells, make
-from scipy.stats import nct, norm, t
+from scipy.stats import chi2, nct, norm, t
 from simulated_annotations import answered
 
 import probtruth as pt
-from probtruth.study.pilot import Design
+from probtruth.study.pilot import Design, Pilot
+from probtruth.study.plan import Aim
 from probtruth.types import Replicates, Scores
 
 EXACT = 1e-9
@@ -207,6 +208,19 @@ def test_power_of_the_t_test():
     large = pt.plan(SCORES, n_items=5000, difference=0.03, certainty=0.975)
     error = DIFFERENCE.std(ddof=1) / math.sqrt(5000)
     assert rows(large)["study"]["p_b"] == pytest.approx(norm.sf(1.96 - 0.03 / error), abs=0.01)
+
+
+def test_two_annotators_leave_open_how_much_annotators_differ():
+    """Pilots of two who lean promised 0.79 where 0.19 came. By hand: noncentral t over an inverse chi-square."""
+    alone = {"a": "a", "b": "b", "higher_is_better": True, "difference": 0.4, "items": 1e-9, "answer": "annotator"}
+    panel = Design(1000, 2, None, 2.0)
+    pilot = Pilot(design=panel, error=0.2, noise=0.0, shared=0.08, **alone)
+    aim = Aim(pilot, certainty=0.95, power=0.8, width=None, costs=None, difference=0.4, keep=False)
+    chi_square = chi2(2).ppf((np.arange(2000) + 0.5) / 2000)  # two annotators, and their estimate as one more
+    error = 0.2 * np.sqrt(2 / chi_square)
+    wanted = nct.sf(t.ppf(0.95, 1), 1, 0.4 / error).mean()
+    assert aim.row("study", panel)["p_a"] == pytest.approx(wanted, abs=0.01)
+    assert wanted < nct.sf(t.ppf(0.95, 1), 1, 2.0) - 0.02  # were the estimate the truth
 
 
 # the short studies

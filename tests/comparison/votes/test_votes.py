@@ -263,6 +263,21 @@ def test_a_plan_begins_with_the_votes_that_are_there_and_says_what_more_would_do
     assert pt.plan(votes, "m00", "m02", n_items=160).designs[1]["width"] == pytest.approx(found, rel=0.3)
 
 
+def test_a_plan_of_votes_knows_their_groups_and_refuses_what_compare_refuses():
+    """Groups were left out: one difference by `compare`, another by `plan`; clusters were ignored in silence."""
+    votes, _ = simulated(np.random.default_rng(8), 2, 40, 15, 400, 0.7, 0.5)
+    groups = {item: "few" if int(item) < 5 else "many" for item in votes.items}
+    comparison = pt.compare(votes, groups=groups, engine="exact")
+    pair = comparison.pairs[0]
+    made = pt.plan(comparison)
+    assert made.difference == pytest.approx(pair.p_a_preferred - 0.5)
+    assert made.designs[0]["width"] == pytest.approx(pair.p_a_preferred_high - pair.p_a_preferred_low)
+    assert made.designs == pt.plan(votes, groups=groups).designs != pt.plan(votes).designs
+    for what in ("clusters", "annotations"):
+        with pytest.raises(InputError, match=f"votes with {what}"):
+            pt.plan(votes, **{what: groups})
+
+
 @pytest.mark.long
 def test_groups_of_prompts_have_strengths_of_their_own():
     votes, _ = simulated(np.random.default_rng(21), 3, 60, 15, 3000, 0.3, 0.5)
