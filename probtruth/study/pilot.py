@@ -116,13 +116,12 @@ def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]
     """The names of the models to compare: those that the caller names, else the only two, by name."""
     if a is None or b is None:
         need_two(models)
-    if a is None and b is None and len(models) == 2:
-        first, second = sorted(models)
-        return first, second
-    for name, what in ((a, "a"), (b, "b")):
-        if name is None:
-            hint = "Say which two: a=..., b=... (command line: --a, --b)."
-            raise InputError(f"{len(models)} models ({check.shortlist(models)}) and no {what}", "two of them", hint)
+        if a is b and len(models) == 2:
+            first, second = sorted(models)
+            return first, second
+        missing = "a" if a is None else "b"
+        hint = "Say which two: a=..., b=... (command line: --a, --b)."
+        raise InputError(f"{len(models)} models ({check.shortlist(models)}) and no {missing}", "two of them", hint)
     if str(a) == str(b):
         raise InputError(f"model {check.quote(a)} twice", "two different models", "Name another one.")
     return str(a), str(b)
@@ -228,7 +227,7 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
 def _of_votes(votes: Votes, a: str | None, b: str | None, grouping: Grouping) -> Pilot:
     """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
     estimate, fit, _ = estimate_of_votes(votes, grouping)
-    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
+    comparison = conclude(estimate, checked_options(engine="exact"))
     if a is None and b is None and estimate.n_models > 2:
         a, b = leading_pair(comparison.ranks)
     names = two_models(estimate.names, a, b)

@@ -123,8 +123,16 @@ def validate(
     if scores.influence is not None:  # what an item moves through fitted weights belongs to its spread
         about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
         values = values + scores.sign * about_mean
-    alone = replace(scores, values=values, labels=None, replicates=None, influence=None, item_rows=None)
-    pair = replace(alone, groups=grouping.groups, clusters=grouping.clusters)
+    pair = replace(
+        scores,
+        values=values,
+        labels=None,
+        replicates=None,
+        influence=None,
+        item_rows=None,
+        groups=grouping.groups,
+        clusters=grouping.clusters,
+    )
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
     order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
