@@ -58,10 +58,10 @@ def as_floats(values: object, axes: str, what: str) -> np.ndarray:
     return array
 
 
-def distribution(values: object, what: str) -> LabelFloats:
-    """One distribution over labels in float64; anything else is an error."""
-    row = as_floats(values, "label", what).astype(np.float64)
-    distributions(row[None], lambda _: f"the {what}", what)
+def distribution(values: object) -> LabelFloats:
+    """A truth, one distribution over labels in float64; anything else is an error."""
+    row = as_floats(values, "label", "truth").astype(np.float64)
+    distributions(row[None], lambda _: "the truth", "truth")
     return row
 
 

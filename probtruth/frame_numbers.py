@@ -249,17 +249,6 @@ def names_in(listed: Sequence[object]) -> Texts:
     return named(listed)
 
 
-def no_frame(listed: object, what: str) -> None:
-    """Raises for a dataframe in place of a list by item."""
-    if is_frame(listed) and not isinstance(listed, Mapping):
-        raise InputError(
-            f"a table as {what}",
-            "a list in the order of the items, or {item: name}",
-            f"For a table with the columns item and {what[:-1]}: "
-            f"{what}=dict(zip(table['item'], table['{what[:-1]}'])).",
-        )
-
-
 def by_name(listed: object, names: MaybeStrings, what: str) -> object:
     """What is said of each item as a mapping by its name, of a Series whose index holds names, or else as a list."""
     has_index = is_series(listed) or is_array_with_names(listed)
@@ -269,7 +258,13 @@ def by_name(listed: object, names: MaybeStrings, what: str) -> object:
         index: MaybeStrings = names_in([*listed])
         values = [*listed.values()]
     else:
-        no_frame(listed, what)
+        if is_frame(listed):
+            raise InputError(
+                f"a table as {what}",
+                "a list in the order of the items, or {item: name}",
+                f"For a table with the columns item and {what[:-1]}: "
+                f"{what}=dict(zip(table['item'], table['{what[:-1]}'])).",
+            )
         if not has_index:
             no_masked(listed, what)
             values = check.listed(listed, what)

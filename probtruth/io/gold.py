@@ -52,21 +52,15 @@ def gold_table(
     for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):
         if name is not None and name != plain and name in frame.columns:
             frame = frame.drop(plain, strict=False).rename({name: plain})
-    if probability is None:
-        _refuse_other_names(frame, source)
-    return frame, source
-
-
-def _refuse_other_names(table: DataFrame, source: Source) -> None:
-    """Raises for a column that may be the probabilities' under another name: without them an answer would differ."""
-    others = [name for name in table.columns if re.sub("[ _.-]", "", name.lower()) in OTHER_NAMES]
-    if others and PROBABILITY not in table.columns:
+    others = [name for name in frame.columns if re.sub("[ _.-]", "", name.lower()) in OTHER_NAMES]
+    if others and PROBABILITY not in frame.columns:  # without the probabilities an answer would differ
         raise InputError(
             f"the column {quote(others[0])}, which may say with which probability an item was chosen",
             f"that in a column {PROBABILITY!r}, or in none",
             "Rename it 'probability' (command line: --gold FILE:COLUMN), or drop it if it says something else.",
             source.name,
         )
+    return frame, source
 
 
 def expert_answers(gold: ExpertLabels, item: MaybeText = None, probability: MaybeText = None) -> ExpertAnswers:

@@ -15,11 +15,11 @@ from probtruth import check, frames
 from probtruth.check import MaybeNumber, Source, Strings, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
-from probtruth.frame_numbers import NamedNumbers, labelled
+from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.frames import Names, as_series, text
-from probtruth.io.addresses import fetched_once, named
+from probtruth.io.addresses import fetched_once, is_path, named
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import VALUE, Table, is_named, opened, too_large
+from probtruth.io.table import VALUE, Table, opened, too_large
 from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
@@ -160,10 +160,12 @@ def opened_models(tables: object) -> Any:
     for model, table in by_model(tables, "table or path").items():
         if isinstance(table, Mapping) and table and all(isinstance(number, Real) for number in table.values()):
             table = {"item": [*table], VALUE: [*table.values()]}
-        if isinstance(table, NamedNumbers) or not is_named(table):
-            made[model] = labelled(table)
-        else:
-            made[model] = opened(table, f"the table of model {quote(model)}")
+        if not isinstance(table, Table) and not is_path(table):
+            table = frames.as_one(table)
+            if isinstance(table, NamedNumbers) or not (is_frame(table) or row_names(table) is not None):
+                made[model] = labelled(table)
+                continue
+        made[model] = opened(table, f"the table of model {quote(model)}")
     return made
 
 

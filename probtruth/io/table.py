@@ -307,14 +307,6 @@ def _of_array(source: Any, what: str) -> Table:
     return FrameTable(frame, what, own.items, tuple(levels), single=True)
 
 
-def is_named(source: object) -> bool:
-    """Whether a table has names of items: a file, a table with a column of text, rows with names."""
-    if isinstance(source, Table) or is_path(source):
-        return True
-    source = frames.as_one(source)
-    return frame_numbers.is_frame(source) or frame_numbers.row_names(source) is not None
-
-
 def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
     """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
     limit = SHARE * free_memory() if memory is None else memory

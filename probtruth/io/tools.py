@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import location, shown
+from probtruth.io.addresses import location, matching, shown
 from probtruth.io.formats import TOOLS, MaybeText
 from probtruth.io.json_values import first_object, parsed
-from probtruth.io.tables.read import BINARIES, BOM, has_several, read_bytes
+from probtruth.io.tables.read import BINARIES, BOM, guarded, read_bytes
 from probtruth.types.arguments import StrPath
 
 AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's
@@ -50,8 +50,10 @@ def tool_of(path: StrPath) -> MaybeText:
     """The tool that wrote a file, or the files of a folder; None where it may be a table."""
     where = location(path)
     suffix = where.suffix.lower()
-    if has_several(where):
-        return _of_folder(where) if where.is_dir() else None
+    if guarded(where, where.is_dir):
+        return _of_folder(where)
+    if matching(where) is not None:
+        return None
     if suffix == ".eval":
         return "inspect"
     if suffix not in JSON:

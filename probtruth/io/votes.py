@@ -209,6 +209,15 @@ def _outcomes(
     answer = number.str.to_lowercase().str.replace_all(r"[\[\]() ]", "").str.replace_all(">>", ">", literal=True)
     codes = answer.replace_strict(code_of, default=UNKNOWN, return_dtype=polars.Int64).to_numpy()
     outcome = np.select([winner == first, winner == second, winner < 0], [LEFT, RIGHT, codes], UNKNOWN)
+    by_side = (winner >= 0) & (codes != UNKNOWN) & (outcome != codes)
+    if len(models) == 2 and by_side.any():  # of three models, names that are sides would not always fit the pair
+        row = int(by_side.argmax())
+        raise InputError(
+            f"the winner {quote(said[row])}, which may be the model or the side",
+            "names of models that are no sides",
+            "Call the two models something else, in all columns that name them.",
+            source.at(row, columns[0]),
+        )
     if (outcome == UNKNOWN).any():
         row = int((outcome == UNKNOWN).argmax())
         pair = [quote(models[side[row]]) for side in (first, second)]

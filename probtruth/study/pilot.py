@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float
-from scipy.special import gammaincinv, stdtrit
+from scipy.special import stdtrit
 
 from probtruth import check
 from probtruth.comparison.compare import compare, conclude, need_spread, need_two
@@ -24,11 +23,6 @@ from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import ItemFloats, ItemInts
 from probtruth.types import Comparison, Scores, Votes
 from probtruth.types.comparison import leading_pair
-
-PLAUSIBLE = (
-    np.arange(20)[:, None, None] + 0.5
-) / 20  # Probabilities at which the distribution of an uncertain variance is evaluated
-Plausible = Float[np.ndarray, "plausible 1 1"]
 
 
 @dataclass(frozen=True)
@@ -88,39 +82,25 @@ class Pilot:
     shared: float | None = None
     cautions: tuple[str, ...] = ()
 
-    def error_of(self, design: Design) -> tuple[float, float]:
-        """The standard error of the mean difference under a design, and its degrees of freedom."""
-        error, df = self.errors_of(design, np.array([[[self.shared or 0.0]]]))
-        return error.item(), df.item()
+    def error_of(self, design: Design, known: Design | None = None) -> tuple[float, float]:
+        """The standard error of the mean difference under a design, and its degrees of freedom.
 
-    def errors_of(self, design: Design, shared: Plausible) -> tuple[Plausible, Plausible]:
-        """The same with each of these variances of one annotator or replicate in place of the pilot's."""
-        of_chance = self._of_chance(design)
-        of_items = self.items / design.n_items + of_chance
+        These are of its own units, or of those of the design from which the variance is `known`.
+        """
+        units = known or design
+        of_answers = (self.noise or 0.0) / design.n_answers / design.n_items
+        of_items = self.items / design.n_items + of_answers
         if self.clusters is not None and design.n_clusters is not None:
             of_items += self.clusters * (1 + self.uneven) / design.n_clusters
-        variance = np.full_like(shared, of_items)
-        df = np.full_like(shared, max(design.n_units - 1.0, 1.0))
-        if design.n_panel is None:
-            return np.sqrt(variance), df
-        of_panel = shared / design.n_panel
-        panel_df = np.full_like(shared, _panel_df(design.n_panel))
+        df = max(units.n_units - 1.0, 1.0)
+        if self.shared is None or design.n_panel is None or units.n_panel is None:
+            return math.sqrt(of_items), df
+        of_panel = self.shared / design.n_panel
+        panel_df = max(units.n_panel - 1.0, 1.0)
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        return np.sqrt(variance + of_panel), joined_df(variance, df, of_panel + of_chance, panel_df)
-
-    def plausible_shared(self) -> Plausible:
-        """Variances of one annotator or replicate that are equally plausible, as the pilot's few leave them open."""
-        panel = self.design.n_panel
-        if panel is None:
-            return np.zeros((1, 1, 1))
-        of_chance = self._of_chance(self.design)
-        half = (_panel_df(panel) + 1) / 2  # the estimate counts as one more: two alone leave nearly all open
-        plausible = ((self.shared or 0.0) / panel + of_chance) * half / gammaincinv(half, PLAUSIBLE)
-        return panel * np.maximum(plausible - of_chance, 0.0)
-
-    def _of_chance(self, design: Design) -> float:
-        """What the noise of answers leaves in the variance of the mean."""
-        return (self.noise or 0.0) / design.n_answers / design.n_items
+        rows = np.array([[of_items], [df], [of_panel + of_answers], [panel_df]])
+        (joined,) = joined_df(*rows)
+        return math.sqrt(of_items + of_panel), float(joined)
 
     def stretch_of(self, design: Design) -> float:
         """How much wider than that of a t the interval is for skewness, which falls with more units."""
@@ -132,21 +112,16 @@ class Pilot:
         return float(stdtrit(df, 0.975)) * error * self.stretch_of(design)
 
 
-def _panel_df(n_panel: float) -> float:
-    return max(n_panel - 1.0, 1.0)
-
-
 def two_models(models: tuple[str, ...], a: object, b: object) -> tuple[str, str]:
     """The names of the models to compare: those that the caller names, else the only two, by name."""
     if a is None or b is None:
         need_two(models)
-    if a is None and b is None and len(models) == 2:
-        first, second = sorted(models)
-        return first, second
-    for name, what in ((a, "a"), (b, "b")):
-        if name is None:
-            hint = "Say which two: a=..., b=... (command line: --a, --b)."
-            raise InputError(f"{len(models)} models ({check.shortlist(models)}) and no {what}", "two of them", hint)
+        if a is b and len(models) == 2:
+            first, second = sorted(models)
+            return first, second
+        missing = "a" if a is None else "b"
+        hint = "Say which two: a=..., b=... (command line: --a, --b)."
+        raise InputError(f"{len(models)} models ({check.shortlist(models)}) and no {missing}", "two of them", hint)
     if str(a) == str(b):
         raise InputError(f"model {check.quote(a)} twice", "two different models", "Name another one.")
     return str(a), str(b)
@@ -252,7 +227,7 @@ def pilot_of(value: object, a: str | None, b: str | None, groups: object, cluste
 def _of_votes(votes: Votes, a: str | None, b: str | None, grouping: Grouping) -> Pilot:
     """What votes say of two models, in shares of their votes: prompts are items, votes on them the answers."""
     estimate, fit, _ = estimate_of_votes(votes, grouping)
-    comparison = conclude(estimate, checked_options(engine="exact", seed=0))
+    comparison = conclude(estimate, checked_options(engine="exact"))
     if a is None and b is None and estimate.n_models > 2:
         a, b = leading_pair(comparison.ranks)
     names = two_models(estimate.names, a, b)

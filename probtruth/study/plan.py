@@ -12,7 +12,7 @@ from scipy.special import gammaincinv, ndtr, stdtr, stdtrit
 
 from probtruth import check, frames
 from probtruth.errors import InputError
-from probtruth.study.pilot import Design, Pilot, Plausible, pilot_of
+from probtruth.study.pilot import Design, Pilot, pilot_of
 from probtruth.types import Annotations, Comparison, Scores, Votes
 from probtruth.types.arguments import Groups
 from probtruth.types.shown import Reported
@@ -34,11 +34,12 @@ FURTHEST = 3  # It tries answers an item, and items a cluster, up to so many tim
 MOST = 10**8  # The largest number of items of a design
 ENOUGH = "enough items"  # The design that reaches the aim where nothing has a price
 FEW_UNITS = 30  # A pilot of fewer independent units gives a warning
-CENTRES = (np.arange(40) + 0.5) / 40  # Probabilities at which its distribution is evaluated
+CENTRES = (np.arange(20) + 0.5) / 20  # Probabilities at which its distribution is evaluated
 # Before the pilot the true difference is normal around 0, with a standard deviation of so many of the pilot's errors,
 # each as likely: a flat prior promises too much where true differences are often small.
 SCALES = 2.0 ** np.arange(-1, 6)[:, None]
-Scales = Float[np.ndarray, "plausible scale 1"]
+PerError = Float[np.ndarray, "error 1 1"]
+Scales = Float[np.ndarray, "error scale 1"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,46 +129,41 @@ class Aim:
     def _chance(self, design: Design, sign: int) -> float:
         """P(the study decides that the difference has this sign), over what the pilot leaves open."""
         pilot = self.pilot
-        estimated, estimated_df = pilot.error_of(design)
-        if estimated == 0:
+        error, df = pilot.error_of(design)
+        if error == 0:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
-        stretch = pilot.stretch_of(design)
-        if self.keep and estimated >= pilot.error * (1 - 1e-9):  # the study is the pilot
-            return float(sign * pilot.difference / estimated > stretch * stdtrit(estimated_df, self.certainty))
-        shared = pilot.plausible_shared()
-        error, df = pilot.errors_of(design, shared)
+        bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
+        reused = (
+            min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
+        )  # the pilot's weight among the study's items
+        if reused == 1:
+            return float(sign * pilot.difference / error > bar)
+        # true errors, relative to the estimated one, that the pilot's few units leave equally plausible
+        _, known = pilot.error_of(design, pilot.design)
+        true = 1 / _relative_error(known)[:, None, None]
+        weights = np.ones_like(true)
+        centre = np.full_like(true, self.difference)
+        variance = np.zeros(1)
         if self.difference is None:
-            weights, centre, spread = self._true_difference(shared, error)
-        else:
-            weights = spread = np.ones_like(shared)
-            centre = self.difference * weights
-        # the bar varies as the estimated error does, relative to the true one
-        square_error = gammaincinv(df / 2, CENTRES) / (df / 2)
-        bar = stretch * stdtrit(df, self.certainty) * np.sqrt(square_error)
-        z = (sign * centre / error - bar) / spread  # variance of annotators, scale of the prior, estimated error
-        passed = weights * ndtr(z)
-        return float(passed.sum() / weights.sum() / len(CENTRES))
+            weights, centre, variance = self._true_difference(reused, true)
+        spread = np.sqrt(variance / (error * true) ** 2 + 1 - reused)
+        z = (sign * centre / error / true - bar * _relative_error(df)) / spread  # true error, prior, estimated error
+        passed = weights * ndtr(z).mean(2, keepdims=True)
+        return float(passed.sum() / weights.sum())
 
-    def _true_difference(self, shared: Plausible, error: Plausible) -> tuple[Scales, Scales, Scales]:
-        """A normal posterior of the true difference for each variance of annotators and scale of the prior.
-
-        Its weight, its mean, and the spread of the study's estimate in units of the study's error.
-        """
+    def _true_difference(self, reused: float, true: PerError) -> tuple[Scales, Scales, Scales]:
+        """A normal posterior of the true difference for each true error and scale of the prior."""
         pilot = self.pilot
-        of_pilot, _ = pilot.errors_of(pilot.design, shared)
-        prior = SCALES * pilot.error
-        total = of_pilot**2 + prior**2
+        square_error = (pilot.error * true) ** 2
+        prior = (pilot.error * SCALES) ** 2
+        total = square_error + prior
         exponent = -(pilot.difference**2) / 2 / total
         weights = np.exp(exponent - exponent.max()) / np.sqrt(total)
-        shrinkage = prior**2 / total
-        reused = np.zeros_like(error)
-        if self.keep:  # the weight of the pilot among the study's items
-            reused = np.minimum((error / of_pilot) ** 2, 1.0)
+        shrinkage = prior / total
         new = 1 - reused
         centre = (reused + new * shrinkage) * pilot.difference
-        variance = (new * of_pilot) ** 2 * shrinkage
-        return weights, centre, np.sqrt(variance / error**2 + new)
+        return weights, centre, new**2 * square_error * shrinkage
 
     def possible(self, design: Design) -> bool:
         """Whether a design has space for the pilot's items, where it keeps them."""
@@ -184,6 +180,11 @@ class Aim:
         if self.width is not None:
             return 2 * self.pilot.half_width(design) <= self.width
         return self._chance(design, -1) + self._chance(design, 1) >= self.power
+
+
+def _relative_error(df: float) -> Float[np.ndarray, " error"]:
+    """Estimated errors relative to the true one, equally likely with so many degrees of freedom."""
+    return np.sqrt(gammaincinv(df / 2, CENTRES) / (df / 2))
 
 
 def plan(
@@ -211,8 +212,8 @@ def plan(
     (1 + v^2)/C + (V_items + V_annotation/m + V_replicate/r)/N + V_shared/U, v the coefficient of variation of the
     clusters' sizes and U the annotators (or replicates) behind many items, which more items do not lower; the parts
     come from the pilot. The interval is that of a t, stretched as the pilot's own is by skewness. The chance to decide
-    averages the power of the t over what the pilot says of the true difference, with a prior that is normal around 0 at
-    seven scales, from half the pilot's error to 32 of it, each as likely.
+    averages the power of the t over what the pilot says of its own error, and of the true difference, with a prior that
+    is normal around 0 at seven scales, from half the pilot's error to 32 of it, each as likely.
 
     Arguments:
         pilot: what `score`, `evaluate` or `compare` returned, or votes: their items are prompts, `n_annotators` the

@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 from probtruth import check, frames
 from probtruth.comparison.compare import compare
 from probtruth.comparison.estimation.design import Design
+from probtruth.comparison.options import checked_options
+from probtruth.comparison.sources import of_scores
 from probtruth.errors import InputError, PosteriorError
 from probtruth.kernels.shapes import GroupInts, ItemInts, UnitFloats
 from probtruth.study.pilot import scores_of
@@ -121,8 +123,16 @@ def validate(
     if scores.influence is not None:  # what an item moves through fitted weights belongs to its spread
         about_mean = scores.influence - scores.influence.mean(1, keepdims=True)
         values = values + scores.sign * about_mean
-    alone = replace(scores, values=values, labels=None, replicates=None, influence=None, item_rows=None)
-    pair = replace(alone, groups=grouping.groups, clusters=grouping.clusters)
+    pair = replace(
+        scores,
+        values=values,
+        labels=None,
+        replicates=None,
+        influence=None,
+        item_rows=None,
+        groups=grouping.groups,
+        clusters=grouping.clusters,
+    )
     target = n if n_items is None else check.whole(n_items, 2, "n_items")
     (total,) = grouping.unit_totals(pair.values[:1] - pair.values[1:])
     order = np.arange(n) if grouping.unit is None else np.argsort(grouping.unit, kind="stable")
@@ -160,6 +170,11 @@ def validate(
         "be seen here."
     )
     warnings = [*scores.cautions]
+    shared = of_scores(scores, grouping, checked_options(engine="exact"), None).shared
+    if shared is not None:
+        warnings.append(
+            f"all studies have the {shared} of the data: for new ones differences are less sure, as in compare"
+        )
     if len(reached) < len(targets):
         hidden = "one model is hardly ever the worse one: these items cannot show studies of a smaller true difference"
         warnings.append(hidden)

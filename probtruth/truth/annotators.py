@@ -119,7 +119,7 @@ def skill_columns(truth: Truth) -> Mapping[str, np.ndarray]:
     chance = np.minimum(answers @ marginals, 1 - 1e-9)
     accuracy = results["accuracy"].astype(float)
     known = results["n_annotations"].astype(float)
-    if truth.annotations is not None and truth.annotations.annotator is not None:
+    if truth.annotations is not None:
         flat = flatten(MethodRequest.without_draws(truth.annotations))
         known *= _told(flat, marginals, confusion, to_host(truth.probs) if truth.diagnostics.get("n_gold") else 1.0)
     ends = _wilson(accuracy, known)

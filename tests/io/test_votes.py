@@ -163,6 +163,18 @@ def test_votes_are_no_scores_and_a_dict_of_texts_is_no_files_of_models() -> None
     assert (votes.models, votes.outcome.tolist()) == (("x", "y"), [1, 0])
 
 
+@pytest.mark.parametrize("names", [("a", "b"), ("A", "B"), ("1", "2")])
+def test_two_models_that_are_called_as_sides(names: tuple[str, str]) -> None:
+    """The winner a was the model a, also where it said that the first answer won: the verdict was reversed."""
+    first, second = names
+    rows = {"model_a": [first, second], "model_b": [second, first], "winner": [first, first]}
+    with pytest.raises(InputError, match=f"row 2, column 'winner'.*the winner '{first}', which may be the model or"):
+        pt.read_votes(rows)
+    assert pt.read_votes({**rows, "winner": ["model_a", "model_a"]}).outcome.tolist() == [1, 1]
+    of_three = {**rows, "model_a": [first, "c"], "model_b": [second, first], "winner": [first, first]}
+    assert pt.read_votes(of_three).outcome.tolist() == [1, -1]
+
+
 def test_a_version_ends_in_point_zero():
     """v2.0, which won, was read as v2, whose votes these became."""
     pairs = {"model_a": ["v2", "v2.0"] * 4, "model_b": ["v2.0", "v2"] * 4}

@@ -216,8 +216,8 @@ def test_two_annotators_leave_open_how_much_annotators_differ():
     panel = Design(1000, 2, None, 2.0)
     pilot = Pilot(design=panel, error=0.2, noise=0.0, shared=0.08, **alone)
     aim = Aim(pilot, certainty=0.95, power=0.8, width=None, costs=None, difference=0.4, keep=False)
-    chi_square = chi2(2).ppf((np.arange(2000) + 0.5) / 2000)  # two annotators, and their estimate as one more
-    error = 0.2 * np.sqrt(2 / chi_square)
+    chi_square = chi2(1).ppf((np.arange(4000) + 0.5) / 4000)  # two annotators
+    error = 0.2 * np.sqrt(1 / chi_square)
     wanted = nct.sf(t.ppf(0.95, 1), 1, 0.4 / error).mean()
     assert aim.row("study", panel)["p_a"] == pytest.approx(wanted, abs=0.01)
     assert wanted < nct.sf(t.ppf(0.95, 1), 1, 2.0) - 0.02  # were the estimate the truth

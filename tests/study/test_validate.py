@@ -4,7 +4,7 @@ import numpy as np
 import pandas
 import polars
 import pytest
-from made_scores import make
+from made_scores import cells, make
 from scipy.stats import norm
 
 import probtruth as pt
@@ -117,6 +117,18 @@ def test_models_named_the_other_way_round_have_the_same_studies():
     for truth, row in there.items():
         same = {name: value for name, value in row.items() if name != "difference"}
         assert back[truth] == {**same, "difference": -row["difference"]}
+
+
+def test_studies_of_the_same_annotators_say_so():
+    """The interval of `compare` was 1.8 times as wide as those of the studies, in silence."""
+    rng = np.random.default_rng(5)
+    rows = cells(rng, 0.5 * rng.normal(size=5), 40, 5, 1, 1)
+    scores = pt.Scores.from_frame(rows, annotator="annotator", higher_is_better=False)
+    pair = pt.compare(scores, engine="exact").pairs[0]
+    found = pt.validate(scores, replications=2)
+    assert found.rows[2]["width"] < 0.8 * (pair.high - pair.low)
+    assert found.warnings[0].startswith("all studies have the annotators of the data")
+    assert not pt.validate(of_differences(normal_scores(40)), replications=2).warnings
 
 
 def test_one_sided_differences_are_said():

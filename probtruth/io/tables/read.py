@@ -59,11 +59,6 @@ def files_of(where: Path) -> list[Path]:
     return files
 
 
-def has_several(path: Path) -> bool:
-    """Whether a path stands for several files: a folder or a pattern."""
-    return guarded(path, path.is_dir) or matching(path) is not None
-
-
 def read_bytes(path: StrPath) -> bytes:
     where = location(path)
     regular(where)

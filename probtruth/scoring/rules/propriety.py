@@ -223,7 +223,7 @@ def best_report(rule: RuleLike | Loss, truth: ArrayLike, annotators: int | None 
     >>> pt.rules.best_report(total_variation, [0.3, 0.7], annotators=5).round(3).tolist()
     [0.2, 0.8]
     """
-    row = check_arrays.distribution(truth, "truth")
+    row = check_arrays.distribution(truth)
     losses, _ = expected_loss(rule, len(row), annotators)
     grid = simplex_points(len(row))
     points = np.concatenate([row[None], grid, tempered_points(row)])
