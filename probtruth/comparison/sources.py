@@ -63,7 +63,7 @@ def of_moments(moments: Moments, weights: object, options: Options) -> Estimate:
     if sums is None:
         return estimate
     units = sums.of_models(estimate.order).units(plan.weights)
-    return Shared("annotator", units, sums.n_units).added_to(estimate)
+    return Shared("annotator", units, sums.n_units, sums.most_in_group).added_to(estimate)
 
 
 def _estimated(moments: Moments, plan: Design, about: About, influence: ModelItem | None = None) -> Estimate:

@@ -93,3 +93,47 @@ def test_each_probability_has_the_name_of_its_estimand():
     assert list(found.group_results) == ["population of groups", "one new group"]
     assert said[0] > said[1] > said[2] > 0.5, "three questions, three answers from one table"
     assert "these 12 groups" in found.estimand
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_annotators_of_one_group_make_that_group_unsure(sums):
+    """Ten groups have two annotators each, who lie 2 apart; items differ by 0.1 and the groups by nothing else.
+
+    The variance of the mean of two is (2^2/2)/2 = 1: a group is as unsure as that, and its interval is that of t with
+    ten degrees of freedom or wider than the middle of it. It was that of annotators whom all groups share.
+    """
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(10), 20)
+    item = np.arange(200)
+    middle = rng.normal(size=10)  # of a group's two annotators
+    score = middle[group] + np.array([[-1.0], [1.0]]) + 0.1 * rng.normal(size=200)
+    first = {"item": np.tile(item, 2), "group": np.tile(group, 2), "annotator": np.append(2 * group, 2 * group + 1)}
+    table = {name: np.tile(column, 2) for name, column in first.items()}
+    table["model"] = np.repeat(["a", "b"], 400)
+    table["score"] = np.append(score.ravel(), np.zeros(400))
+    scores = pt.Scores.from_frame(table, group="group", annotator="annotator", higher_is_better=True)
+    found = pt.compare(pt.Moments.of(scores) if sums else scores, engine="exact")
+    assert found.pairs[0]["high"] - found.pairs[0]["low"] == pytest.approx(2 * 2.228 * 0.1**0.5, rel=0.02)
+    widths = np.array([row["high"] - row["low"] for row in found.groups])
+    assert (widths > 1.9).all()  # 1.44 before
+    assert (widths < 2 * 2.228 * 1.1).all()
+    assert np.mean([max(row["p_a_better"], row["p_b_better"]) > 0.975 for row in found.groups]) == 0
+
+
+@pytest.mark.parametrize("sums", [False, True])
+def test_one_annotator_in_each_group_says_nothing_of_others(sums):
+    """The annotators' part was 0, and the answer was said to be about new ones."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(4), 25)
+    table = {"item": np.tile(np.arange(100), 2), "group": np.tile(group, 2), "annotator": np.tile(group, 2)}
+    table["model"] = np.repeat(["a", "b"], 100)
+    table["score"] = rng.normal(size=200)
+    scores = pt.Scores.from_frame(table, group="group", annotator="annotator", higher_is_better=True)
+    found = pt.compare(pt.Moments.of(scores) if sums else scores, engine="exact")
+    assert found.uncertainty["annotators"] is None
+    assert "annotators" not in found.estimand
+    assert any("each group has one annotator" in warning for warning in found.warnings)
+    plain = pt.compare(make(np.asarray(table["score"]).reshape(2, 100), "ab"), groups=group.tolist(), engine="exact")
+    assert found.pairs[0]["high"] - found.pairs[0]["low"] == pytest.approx(
+        plain.pairs[0]["high"] - plain.pairs[0]["low"], rel=1e-9
+    )

@@ -70,6 +70,30 @@ def test_predictions_by_item_have_the_answer_of_vote_shares(made) -> None:
     assert (pt.score(read, pt.infer_truth(annotations), rule="brier", each="annotation").values == each.values).all()
 
 
+@pytest.mark.parametrize("n_items", [3, 8, 40])
+def test_right_and_wrong_answers_by_annotator_end_where_they_can(n_items) -> None:
+    """Models that answer every item alike but one: ties count and intervals end at 1, as against the vote shares."""
+    answers = votes(n_items, 4, 2)
+    items = answers.select("item").unique(maintain_order=True)
+    yes = np.random.default_rng(3).uniform(0.05, 0.95, n_items)
+    tables = {}
+    for name, at in (("a", 0), ("b", 1), ("c", 0)):  # a and c say the same everywhere
+        said = yes.copy()
+        said[at] = 1 - said[at]
+        tables[name] = items.with_columns(no=polars.Series(1 - said), yes=polars.Series(said))
+    parts = []
+    for model, table in tables.items():
+        joined = answers.join(table, on="item").with_columns(model=polars.lit(model))
+        right = (polars.col("yes") > polars.col("no")) == (polars.col("label") == "yes")
+        parts.append(joined.with_columns(score=1.0 - right.cast(polars.Float64)).drop("no", "yes", "label"))
+    scores = pt.Scores.from_frame(polars.concat(parts), annotator="annotator", higher_is_better=False)
+    wanted = pt.evaluate(answers, tables, method="vote-share", rule="zero-one", engine="exact").comparison
+    for found in (pt.compare(scores, engine="exact"), pt.compare(pt.Moments.of(scores), engine="exact")):
+        same(found, wanted)
+        twins = found.pair("a", "c")
+        assert twins.low < 0 < twins.high
+
+
 def test_whom_a_model_does_not_predict_it_lacks(made) -> None:
     answers, tables = made
     tables["b"] = tables["b"].head(200)

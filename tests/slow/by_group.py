@@ -4,7 +4,8 @@
 - by-group-ties: scores of 0 and 1 that tie on nine items in ten, or fewer where the groups' true differences are
   larger; their mean is 0.04. Cells: coverage of the groups / their population / one new group.
 - by-group-kinds: the kinds of differences of `comparison_coverage`, in groups that differ by 0 or 0.3 sds of an item.
-- by-group-annotators: ten groups of twenty items that up to three annotators see, whose own means differ.
+- by-group-annotators: ten groups of twenty items that up to three annotators see, whose own means differ; all groups
+  have the same annotators, or each has so many of its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ DIFFER, MEAN = 0.1, 0.04
 KINDS = [kind for kind in GENERATORS if kind.cluster_size == 1 and not kind.reach]
 SKEWED = ((10, 5), (30, 10), (10, 50))
 BETWEEN_KINDS = (0.0, 0.3)
-ANNOTATED, ANNOTATORS = (10, 20), (2, 3, 5, 20)
+ANNOTATED, ANNOTATORS, OWN_ANNOTATORS = (10, 20), (2, 3, 5, 20), (2, 3, 6)
 OF_ANNOTATORS, BETWEEN_ANNOTATED = (0.3, 1.0), (0.0, 0.5)
 
 
@@ -79,15 +80,21 @@ def of_kind(
 
 
 def by_annotators(
-    rng: np.random.Generator, n_annotators: int, of_annotators: float, between: float
+    rng: np.random.Generator, n_annotators: int, of_annotators: float, between: float, own: bool
 ) -> tuple[float, bool, bool]:
-    effects = between * rng.standard_normal(ANNOTATED[0] + 1)
-    n_items = ANNOTATED[0] * ANNOTATED[1]
-    frame = cells_of(rng, np.zeros(n_annotators), n_items, min(n_annotators, 3), of_annotators, 1.0)
-    group = frame["item"].str.slice(1).cast(pl.Int64).to_numpy() % ANNOTATED[0]
-    effect = np.where(frame["model"] == "a", effects[1:][group], 0.0)
-    frame = frame.with_columns(pl.col("score") + effect, group=pl.Series(group).cast(pl.String))
-    scores = pt.Scores.from_frame(frame, group="group", annotator="annotator", higher_is_better=False)
+    n_groups, n_items = ANNOTATED
+    effects = between * rng.standard_normal(n_groups + 1)
+    n_parts = n_groups if own else 1
+    frames = []
+    for part in range(n_parts):
+        n_in_part = n_groups * n_items // n_parts
+        frame = cells_of(rng, np.zeros(n_annotators), n_in_part, min(n_annotators, 3), of_annotators, 1.0)
+        place = frame["item"].str.slice(1).cast(pl.Int64)
+        group = pl.Series([part] * len(frame)) if own else place % n_groups
+        effect = np.where(frame["model"] == "a", effects[1:][group.to_numpy()], 0.0)
+        named = [pl.format("{}-{}", pl.lit(part), pl.col(name)).alias(name) for name in ("item", "annotator")]
+        frames.append(frame.with_columns(pl.col("score") + effect, *named, group=group.cast(pl.String)))
+    scores = pt.Scores.from_frame(pl.concat(frames), group="group", annotator="annotator", higher_is_better=False)
     groups, population, new = covered_by(pt.compare(scores, engine="exact"), effects[1:], 0.0, effects[0])
     return groups.mean(), population, new
 
@@ -124,11 +131,11 @@ def study(runs: int) -> Iterator[tuple[str, tuple[object, ...]]]:
     settings = [*product(OF_ANNOTATORS, BETWEEN_ANNOTATED)]
     names = [f"sd of annotators {sd:g}, of groups {between:g}" for sd, between in settings]
     yield "by-group-annotators", ("annotators", *names)
-    for n_annotators in ANNOTATORS:
+    for n_annotators, own in (*product(ANNOTATORS, (False,)), *product(OWN_ANNOTATORS, (True,))):
         cells = []
         for of_annotators, between in settings:
             rng = np.random.default_rng([n_annotators, round(10 * of_annotators), round(10 * between)])
             runs_of_cell = -(-2 * runs // 3)
-            found = [by_annotators(rng, n_annotators, of_annotators, between) for _ in range(runs_of_cell)]
+            found = [by_annotators(rng, n_annotators, of_annotators, between, own) for _ in range(runs_of_cell)]
             cells.append(cell(found))
-        yield "by-group-annotators", (n_annotators, *cells)
+        yield "by-group-annotators", (f"{n_annotators} of each group" if own else n_annotators, *cells)

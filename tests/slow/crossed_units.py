@@ -44,7 +44,7 @@ def intervals(item: np.ndarray, unit: np.ndarray, values: np.ndarray, n_items: i
     estimate = estimated(means, plan)
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, values, plan)
-    part = Shared("annotator", sums.units(np.ones(1)), n_units).part(len(values))
+    part = Shared("annotator", sums.units(np.ones(1)), n_units, n_units).part(len(values))
     found = margins(replace(estimate, parts={**estimate.parts, "annotators": part}))
     return np.array([margin.interval() for margin in found[: len(values)]])
 

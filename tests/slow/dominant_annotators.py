@@ -45,7 +45,7 @@ def shown(
     plan = Design.of(np.zeros(n_items, int))
     names = tuple(map(str, range(n_units)))
     sums = UnitSums.of(names, item, unit, values[None], plan)
-    return Shared("annotator", sums.units(np.ones(1)), n_units), estimated(means[None], plan)
+    return Shared("annotator", sums.units(np.ones(1)), n_units, n_units), estimated(means[None], plan)
 
 
 def interval(estimate: Estimate, part: Part | None) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from probtruth.kernels.shapes import (
     ChosenInts,
     DrawFloats,
     FiniteInts,
+    GroupFloats,
     ModelItem,
     ModelUnit,
     RowFloats,
@@ -65,6 +66,11 @@ class Part:
     def of(self, rows: slice | ChosenInts) -> "Part":
         raw = None if self.raw is None else self.raw[rows]
         return Part(self.variance[rows], self.third[rows], self.df[rows], raw)
+
+    def times(self, factor: GroupFloats) -> "Part":
+        """The part of means of which each has so many times the variance."""
+        raw = None if self.raw is None else self.raw * factor
+        return Part(self.variance * factor, self.third * factor**1.5, self.df, raw)
 
     @property
     def with_chance(self) -> RowGroup:
@@ -171,14 +177,22 @@ class About:
 
 
 @dataclass(frozen=True, eq=False)
+class UnitsInGroups:
+    """Of what units that many items share add to the mean over groups: what all groups have of it, and each besides."""
+
+    common: float
+    own: GroupFloats
+
+
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """The mean loss of every model and pair in every group (or in all, one column), with the parts of its variance.
 
     `within` says what of the first part comes from labels, replicates or experts, of any two models. `together` is the
     first part where groups are put together, with fewer of the items that stand for rare differences; `centre` and
     `plain` are the mean with these, and the first part without any; `ends` the least and largest value of each row.
-    `n_units` are independent ones. `of_new` is the part of units that many items share as new ones would have it.
-    `like_items` are the items of like weight that each row has with holes.
+    `n_units` are independent ones. `of_new` is the part of units that many items share as new ones would have it, of
+    which groups have what `in_groups` says. `like_items` are the items of like weight that each row has with holes.
     """
 
     names: tuple[str, ...]
@@ -194,6 +208,7 @@ class Estimate:
     plain: Part | None = None
     ends: Float[np.ndarray, "end row"] | None = None
     of_new: Part | None = None
+    in_groups: UnitsInGroups | None = None
     like_items: RowGroup | None = None
 
     @property

@@ -32,6 +32,7 @@ SizeSums = Float[np.ndarray, "size row group"]
 
 # Powers of scores that are all below this in size would be lost, and those of scores beyond this overflow.
 SMALLEST, LARGEST = 1e-75, 1e75
+OF_REPLICATES = "what replicates have in common over items is not in sums: compare the scores for it"
 BLOCK = 1 << 17  # Numbers worked on at once: they stay in the processor's cache
 MOST_MODELS = 25  # Of more, sums of items that all have cannot be added to sums of items that some lack
 
@@ -39,6 +40,18 @@ MOST_MODELS = 25  # Of more, sums of items that all have cannot be added to sums
 def influence_of(scores: Scores, plan: Design) -> ModelItem | None:
     """What each item moves through fitted weights, about the mean of its group: it counts in the spread alone."""
     return None if scores.influence is None else plan.residuals(scores.influence)
+
+
+def _with_range(scores: Scores) -> RuleFacts:
+    """What is known of the rule, with the range of answers of 0 and 1, whose means over an item lie between."""
+    repeated = scores.replicates
+    if repeated is None or scores.known.range is not None:
+        return scores.known
+    losses = scores.sign * repeated.values
+    if not (np.isin(losses, (0.0, scores.sign)) | np.isnan(losses)).all():
+        return scores.known
+    bounds = min(0.0, scores.sign), max(0.0, scores.sign)
+    return replace(scores.known, range=bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +125,28 @@ class Moments:
         made = cls.made(scores, losses, plan)
         if annotations is None and scores.labels is not None:
             annotations = scores.labels.named_annotations
-        if made.has_holes and not (influence is None and annotations is None):
-            what = "fitted classes" if annotations is None else "annotators"
+        repeated = scores.replicates
+        by_annotator = repeated if repeated is not None and repeated.what == "annotator" else None
+        holes = made.has_holes or (by_annotator is not None and bool(np.isnan(by_annotator.values).any()))
+        with_annotators = not (by_annotator is None and annotations is None)
+        if holes and (with_annotators or influence is not None):
+            what = "annotators" if with_annotators else "fitted classes"
             hint = "Compare the scores as a whole, or sum up scores.common()."
             raise InputError(f"sums of scores with {what} that some models lack", "a score of every model", hint)
         columns = made.columns
         assert columns is not None
         columns = columns.merged() if made.has_holes or len(made.models) <= MOST_MODELS else None
         annotators = None
+        cautions = made.cautions
+        order = np.argsort(np.array(scores.models), kind="stable")
         if annotations is not None:
-            order = np.argsort(np.array(scores.models), kind="stable")
             annotators = sums_of_annotators(scores, annotations, order, plan)
-        return replace(made, columns=columns, annotators=annotators)
+        elif by_annotator is not None:
+            of_cells = scores.sign * by_annotator.values[order]
+            annotators = UnitSums.of(by_annotator.names, by_annotator.item, by_annotator.replicate, of_cells, plan)
+        elif repeated is not None:
+            cautions = (*cautions, OF_REPLICATES)
+        return replace(made, columns=columns, annotators=annotators, cautions=cautions)
 
     @classmethod
     def made(cls, scores: Scores, losses: ModelItem, plan: Design) -> "Moments":
@@ -153,7 +176,7 @@ class Moments:
             models=models,
             rule=scores.rule,
             higher_is_better=scores.higher_is_better,
-            known=scores.known,
+            known=_with_range(scores),
             groups=plan.group_names,
             cells=plan.cluster_names or plan.group_names,
             cell_group=np.arange(plan.n_groups) if plan.unit_group is None else plan.unit_group,
@@ -271,6 +294,7 @@ class Moments:
             hint = "Sum up all items of a cluster in one part, or compare the scores as a whole."
             raise InputError(problem, "each cluster in one part", hint)
         entropy = None
+        bounds = self.known.range if self.known.range == other.known.range else None
         if self.known.entropy is not None and other.known.entropy is not None:
             weights = [self.n.sum(), other.n.sum()]
             entropy = float(np.average([self.known.entropy, other.known.entropy], weights=weights))
@@ -282,7 +306,7 @@ class Moments:
         return replace(
             one,
             **arrays,
-            known=replace(self.known, entropy=entropy, baseline=None),
+            known=replace(self.known, entropy=entropy, baseline=None, range=bounds),
             columns=columns,
             annotators=annotators,
             cautions=tuple(dict.fromkeys(self.cautions + other.cautions)),

@@ -12,7 +12,7 @@ from jaxtyping import Int
 from scipy.special import chdtrc
 
 from probtruth.comparison.estimation.design import Design, rows_of
-from probtruth.comparison.estimation.estimate import Estimate, Part
+from probtruth.comparison.estimation.estimate import About, Estimate, Part, UnitsInGroups
 from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, in_cells, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
@@ -37,13 +37,16 @@ class Shared:
 
     what: str
     units: UnitTotals
-    n_units: int  # of the model that has fewest; of one alone, nothing tells what it adds
+    n_units: int  # of the model that has fewest
+    most_in_group: int  # likewise; of one alone, nothing tells what it adds
     named: bool = True
 
     def added_to(self, estimate: Estimate) -> Estimate:
         """The estimate with their part of the variance; of one unit, nothing tells what it adds."""
         if self.n_units < 2 or not estimate.names:  # or no mean is finite
             return estimate
+        if self.most_in_group < 2:
+            return replace(estimate, about=self._of_these(estimate.about)) if self.named else estimate
         part = self.part(estimate.n_models)
         about = estimate.about
         if self.named:
@@ -52,7 +55,19 @@ class Shared:
             return estimate
         name = f"{self.what}s"
         of_new = self.part(estimate.n_models, counted=1.0)
-        return replace(estimate, about=about, parts={**estimate.parts, name: part}, of_new=of_new)
+        parts = {**estimate.parts, name: part}
+        spreads = self.units.spreads
+        common = float(np.mean([spread.common for spread in spreads]))
+        in_groups = UnitsInGroups(common, np.mean([spread.own for spread in spreads], axis=0))
+        return replace(estimate, about=about, parts=parts, of_new=of_new, in_groups=in_groups)
+
+    def _of_these(self, about: About) -> About:
+        """What must be said where every group has one."""
+        note = (
+            f"each group has one {self.what}: what {self.what}s add cannot be told from the groups, and the answer is "
+            f"about these {self.what}s; without groups it is about new ones"
+        )
+        return replace(about, notes=(*about.notes, note))
 
     def part(self, n_models: int, counted: float | None = None) -> Part:
         """What they add to the means of the models and their pairs, or would if so much were known of new ones.
@@ -119,7 +134,7 @@ def _by_chance(found: Excess) -> RowFloats:
 def of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> Shared:
     """The annotators whose annotations are behind the scores."""
     sums = sums_of_annotators(scores, annotations, models, plan)
-    return Shared("annotator", sums.units(plan.weights), sums.n_units)
+    return Shared("annotator", sums.units(plan.weights), sums.n_units, sums.most_in_group)
 
 
 def sums_of_annotators(scores: Scores, annotations: object, models: ModelInts, plan: Design) -> UnitSums:
@@ -187,6 +202,7 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
     totals = []
     spreads: list[Spread] = []
     n_units = []
+    most_in_group = []
     most_items = 0
     for at, row in enumerate(losses):
         cells = np.flatnonzero(~np.isnan(row))
@@ -198,6 +214,7 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
         totals.append(of_units.totals)
         spreads += of_units.spreads
         n_units.append(sums.n_units)
+        most_in_group.append(sums.most_in_group)
         most_items = max(most_items, int(np.bincount(unit).max(initial=0)))
         noise[at][:, cells] = sums.noise(plan.weights, item, of_cells, plan)[0]
     if named and most_items < 2 and repeated.what != "annotator":
@@ -211,4 +228,5 @@ def of_replicates(scores: Scores, models: ModelInts, plan: Design, named: bool =
     if plan.unit is not None:
         _, of_kinds = in_cells(plan.unit[repeated.item] * len(repeated.names) + repeated.replicate, of_kinds)
     chance = np.maximum(squares_apart(of_kinds.reshape(len(losses), -1)), rounding**2)
-    return Shared(repeated.what, UnitTotals(np.concatenate(totals), chance, spreads), min(n_units), named)
+    units = UnitTotals(np.concatenate(totals), chance, spreads)
+    return Shared(repeated.what, units, min(n_units), min(most_in_group), named)

@@ -90,7 +90,8 @@ class Excess:
 class Spread:
     """What the weights of units tell, whatever the losses: see `Excess`.
 
-    `effective` is the number of units of equal weight that would tell as much.
+    `effective` is the number of units of equal weight that would tell as much. Of the variance that the units add to
+    the mean over groups, times `common` is what all groups have in common, and times `own` what each group has besides.
     """
 
     scale: GroupFloats  # what a residual counts for in the units' totals
@@ -99,6 +100,8 @@ class Spread:
     df: float
     effective: float
     counted: float
+    common: float
+    own: GroupFloats
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,6 +236,11 @@ class UnitSums:
     def n_units(self) -> int:
         return int(self.weight.any((1, 2)).sum())
 
+    @property
+    def most_in_group(self) -> int:
+        """The number of units of the group that has most."""
+        return int(self.weight.any(1).sum(0).max(initial=0))
+
     def __add__(self, other: "UnitSums") -> "UnitSums":
         """Those of both parts, of the same units."""
         return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in (*AXES, "beside")})
@@ -277,6 +285,8 @@ class UnitSums:
         weight = of_group @ scale
         contrast = contrasts @ scale
         total_square = float((weight**2).sum())
+        share_of_group = ratio(of_group, n_items)
+        common, own = _by_group(share_of_group, weights)
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         of_chance = float((factor * noise @ square_scale).sum())
         square = float((contrast**2).sum())
@@ -290,8 +300,7 @@ class UnitSums:
             n_like = float(effective_number(contrast**2))
             df = max(min(n_like - 1, n_like * square / moved), 1.0)
             # of the variance between clusters the units have what they do not share within a group
-            mean = ratio(of_group, n_items)
-            even = 2 * (self.sized * mean).sum(0) - self.sizes * (mean**2).sum(0)
+            even = 2 * (self.sized * share_of_group).sum(0) - self.sizes * (share_of_group**2).sum(0)
             between = ratio(self.clusters, self.clusters - 1) * (self.inverse - even)
             size = max(total_square - float(square_scale @ between), 0.0) / signal
             inverse = float(square_scale @ self.inverse)
@@ -305,7 +314,16 @@ class UnitSums:
             resolved /= 1 + more_noise**2
             effective += (df - 1.0) * resolved**2
             counted = min(effective - 1.0, 1.0) ** SLOWLY * resolved
-        return Spread(scale * np.sqrt(size), size * factor * square_scale, contrast, df, effective, counted)
+        return Spread(
+            scale=scale * np.sqrt(size),
+            of_chance=size * factor * square_scale,
+            contrast=contrast,
+            df=df,
+            effective=effective,
+            counted=counted,
+            common=common,
+            own=own,
+        )
 
     def units(self, weights: GroupFloats) -> UnitTotals:
         """What the units add to the means of all models and of their differences."""
@@ -349,6 +367,19 @@ class UnitSums:
     def _means(self) -> Float[np.ndarray, "model group"]:
         """Of the items of one unit."""
         return np.asarray(ratio(self.total[:, :, 1].sum(1), self.weight[:, 1].sum(0)))
+
+
+def _by_group(share: Float[np.ndarray, "unit group"], weights: GroupFloats) -> tuple[float, GroupFloats]:
+    """What the units add to groups in common, and to each besides, as parts of what they add to the mean over groups.
+
+    The first is the mean covariance of two groups.
+    """
+    of_each = (share**2).sum(0)
+    of_all = float(((share @ weights) ** 2).sum())
+    apart = 1 - float((weights**2).sum())
+    in_common = max(float(ratio(of_all - weights**2 @ of_each, apart, of_all)), 0.0)
+    own = np.maximum(of_each - in_common, 0.0)
+    return float(ratio(in_common, of_all, 1.0)), np.asarray(ratio(own, of_all))
 
 
 def _differences(rows: Float[np.ndarray, "model group"]) -> Float[np.ndarray, "model model group"]:

@@ -384,7 +384,7 @@ class Population:
     reference: PairFloats
     unit: PairFloats
     posterior: Sequence[Hierarchy]
-    shared: Part | None  # what all groups share, of the pairs
+    shared: Part | None  # what all groups have in common, of the pairs
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Population | None":
@@ -396,6 +396,14 @@ class Population:
         means = estimate.mean[pairs]
         items = estimate.items.of(pairs)
         sizes = estimate.group_items.astype(np.float64)
+        shared = estimate.beyond_items()
+        own = None
+        if shared is not None:
+            shared = shared.of(pairs)
+            if estimate.in_groups is not None:
+                own = shared.times(estimate.in_groups.own)
+                shared = shared.times(np.array([estimate.in_groups.common]))
+                pooled = pooled + (own.variance * sizes).mean(1)
         of_means = means.var(1, ddof=1)
         unit = np.sqrt(of_means + pooled * (1 / sizes).mean())
         rounding = ROUNDING * np.abs(means).max(1)
@@ -405,13 +413,16 @@ class Population:
         reference = np.where(varies, means.mean(1), means[:, 0])
         scale = unit[varies]
         mean = (means - reference[:, None])[varies].T / scale  # group, pair
-        seen = np.where(items.df > 0, items.variance, 0.0) * sizes
-        at_least = np.maximum(seen, TINY * pooled[:, None])
-        seen = at_least[varies].T / scale**2
+        variance = np.where(items.df > 0, items.variance, 0.0)
         plain = items if estimate.plain is None else estimate.plain.of(pairs)
-        df_of = _df_of_skewed(plain, estimate.design.group_units)[varies].T
+        df_of = _df_of_skewed(plain, estimate.design.group_units)
+        if own is not None:
+            df_of = np.where(df_of > 0, joined_df(variance, df_of, own.with_chance, own.df), 0.0)
+            variance = variance + own.variance
+        seen = np.maximum(variance * sizes, TINY * pooled[:, None])
+        seen = seen[varies].T / scale**2
+        df_of = df_of[varies].T
         pooled = pooled[varies] / scale**2
-        shared = estimate.beyond_items()
         groups = Groups(
             mean=significant(mean),
             seen=significant(seen),
@@ -425,7 +436,7 @@ class Population:
             reference=reference,
             unit=unit,
             posterior=(),
-            shared=None if shared is None else shared.of(pairs),
+            shared=shared,
         )
 
     def by_quadrature(self) -> "Population":

@@ -59,6 +59,35 @@ def test_items_that_only_one_unit_has_say_nothing_of_the_others():
     assert found.extra / (weight**2).sum() == pytest.approx(2 * both.extra, rel=0.01)
 
 
+@pytest.mark.parametrize("own", [False, True])
+def test_what_groups_have_in_common(own):
+    """Four groups of ten items and two units: the same two in all, or two of their own in each, by hand.
+
+    The mean over groups has 1/2 of a unit's variance, as every group has; or 1/8, of which a group has four times.
+    """
+    group = np.repeat(np.arange(4), 10)
+    seen = np.ones((40, 2), bool)
+    if own:
+        seen = np.repeat(np.eye(4, dtype=bool), 2, axis=1)[group]
+    losses = np.where(seen, np.random.default_rng(0).normal(size=seen.shape), np.nan)
+    spread = sums(losses, groups=group).spread(np.full(4, 1 / 4))
+    assert spread.common == pytest.approx(0.0 if own else 1.0, abs=ROUNDING)
+    assert spread.own == pytest.approx(np.full(4, 4.0 if own else 0.0), abs=ROUNDING)
+
+
+def test_common_and_own_parts_add_up_to_the_variance_of_the_mean_over_groups():
+    rng = np.random.default_rng(1)
+    group = np.sort(rng.integers(3, size=60))
+    losses = np.where(rng.random((60, 7)) < 0.3, 0.0, np.nan)
+    losses[:, 0] = 0.0
+    weights = np.array([0.5, 0.3, 0.2])
+    spread = sums(losses, groups=group).spread(weights)
+    assert 0 < spread.common < 1
+    assert spread.common + spread.own @ weights**2 == pytest.approx(
+        1.0, abs=0.01
+    )  # a group has at least what is common
+
+
 @pytest.mark.parametrize(("n_items", "units", "share"), [(400, 8, 0.03), (300, 8, 0.4), (1000, 60, 0.1), (400, 2, 0.3)])
 def test_the_part_of_sparse_units_and_that_of_items_are_the_whole_variance(n_items, units, share):
     """Units of variance 1, items and what is left of variance 1 each; most items have one unit in the first case."""
