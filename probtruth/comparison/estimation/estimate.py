@@ -69,8 +69,9 @@ class Part:
 
     def times(self, factor: GroupFloats) -> "Part":
         """The part of means of which each has so many times the variance."""
+        variance = self.variance * factor
         raw = None if self.raw is None else self.raw * factor
-        return Part(self.variance * factor, self.third * factor**1.5, self.df, raw)
+        return Part(variance, self.third * factor**1.5, np.broadcast_to(self.df, variance.shape), raw)
 
     @property
     def with_chance(self) -> RowGroup:
