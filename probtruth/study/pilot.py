@@ -63,8 +63,8 @@ class Pilot:
     """The mean difference a minus b, its standard error, and the parts of the variance.
 
     `clusters`, `items` and `noise` are variances of one cluster, item and answer (of an `answer`, "annotator" or
-    "replicate"); `shared` is that of one annotator or replicate that stands behind many items. `stretch` is the width
-    of the pilot's interval over that of its t.
+    "replicate"); `shared` is that of one annotator or replicate that stands behind many items, and `chance` what single
+    answers on one item seem to add to it. `stretch` is the width of the pilot's interval over that of its t.
     """
 
     a: str
@@ -80,6 +80,7 @@ class Pilot:
     answer: str = ""
     noise: float | None = None
     shared: float | None = None
+    chance: float = 0.0
     cautions: tuple[str, ...] = ()
 
     def error_of(self, design: Design, known: Design | None = None) -> tuple[float, float]:
@@ -98,7 +99,8 @@ class Pilot:
         of_panel = self.shared / design.n_panel
         panel_df = max(units.n_panel - 1.0, 1.0)
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
-        rows = np.array([[of_items], [df], [of_panel + of_answers], [panel_df]])
+        of_chance = self.chance / design.n_answers / design.n_items
+        rows = np.array([[of_items], [df], [of_panel + of_chance], [panel_df]])
         (joined,) = joined_df(*rows)
         return math.sqrt(of_items + of_panel), float(joined)
 
@@ -316,4 +318,7 @@ def _with_panel(pilot: Pilot, answer: str, part: Part, slope: float = 1.0) -> Pi
     """The pilot with the part of annotators or replicates that stand behind many items."""
     panel = part.df.item() + 1.0
     design = replace(pilot.design, n_panel=panel)
-    return replace(pilot, design=design, answer=answer, shared=slope**2 * part.variance.item() * panel)
+    variance = slope**2 * part.variance.item()
+    by_chance = slope**2 * part.with_chance.item() - variance
+    chance = by_chance * design.n_items * design.n_answers
+    return replace(pilot, design=design, answer=answer, shared=variance * panel, chance=chance)
