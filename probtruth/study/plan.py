@@ -134,9 +134,9 @@ class Aim:
             difference = pilot.difference if self.difference is None else self.difference
             return float(sign * difference > 0)
         bar = pilot.stretch_of(design) * stdtrit(df, self.certainty)
-        reused = (
-            min((error / pilot.error) ** 2, 1.0) if self.keep else 0.0
-        )  # the pilot's weight among the study's items
+        reused = 0.0
+        if self.keep:  # the pilot's weight among the study's items
+            reused = min((error / pilot.error) ** 2, 1.0)
         if reused == 1:
             return float(sign * pilot.difference / error > bar)
         # true errors, relative to the estimated one, that the pilot's few units leave equally plausible

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from scipy.special import logsumexp
 
-from probtruth.comparison.estimation.estimate import Estimate, Part, joined_df
+from probtruth.comparison.estimation.estimate import Estimate, Part, UnitsInGroups, joined_df
 from probtruth.comparison.posterior.margin import Margin, Mixture
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import Batch, CellFloats, GroupFloats, GroupInts, GroupPair, PairFloats, RowGroup
@@ -384,7 +384,8 @@ class Population:
     reference: PairFloats
     unit: PairFloats
     posterior: Sequence[Hierarchy]
-    shared: Part | None  # what all groups have in common, of the pairs
+    shared: Part | None  # what units that many items share add to all groups alike, of the pairs
+    with_own: Part | None  # what they add to each group
 
     @classmethod
     def of(cls, estimate: Estimate) -> "Population | None":
@@ -396,14 +397,6 @@ class Population:
         means = estimate.mean[pairs]
         items = estimate.items.of(pairs)
         sizes = estimate.group_items.astype(np.float64)
-        shared = estimate.beyond_items()
-        own = None
-        if shared is not None:
-            shared = shared.of(pairs)
-            if estimate.in_groups is not None:
-                own = shared.times(estimate.in_groups.own)
-                shared = shared.times(np.array([estimate.in_groups.common]))
-                pooled = pooled + (own.variance * sizes).mean(1)
         of_means = means.var(1, ddof=1)
         unit = np.sqrt(of_means + pooled * (1 / sizes).mean())
         rounding = ROUNDING * np.abs(means).max(1)
@@ -413,16 +406,19 @@ class Population:
         reference = np.where(varies, means.mean(1), means[:, 0])
         scale = unit[varies]
         mean = (means - reference[:, None])[varies].T / scale  # group, pair
-        variance = np.where(items.df > 0, items.variance, 0.0)
+        seen = np.where(items.df > 0, items.variance, 0.0) * sizes
+        at_least = np.maximum(seen, TINY * pooled[:, None])
+        seen = at_least[varies].T / scale**2
         plain = items if estimate.plain is None else estimate.plain.of(pairs)
-        df_of = _df_of_skewed(plain, estimate.design.group_units)
-        if own is not None:
-            df_of = np.where(df_of > 0, joined_df(variance, df_of, own.with_chance, own.df), 0.0)
-            variance = variance + own.variance
-        seen = np.maximum(variance * sizes, TINY * pooled[:, None])
-        seen = seen[varies].T / scale**2
-        df_of = df_of[varies].T
+        df_of = _df_of_skewed(plain, estimate.design.group_units)[varies].T
         pooled = pooled[varies] / scale**2
+        shared = estimate.beyond_items()
+        with_own = None
+        if shared is not None:
+            shared = shared.of(pairs)
+            in_groups = estimate.in_groups or UnitsInGroups(1.0, np.zeros(len(sizes)))
+            with_own = shared.times(in_groups.common + in_groups.own)
+            shared = shared.times(np.array([in_groups.common]))
         groups = Groups(
             mean=significant(mean),
             seen=significant(seen),
@@ -437,6 +433,7 @@ class Population:
             unit=unit,
             posterior=(),
             shared=shared,
+            with_own=with_own,
         )
 
     def by_quadrature(self) -> "Population":
@@ -449,23 +446,23 @@ class Population:
         """The posterior of one pair's difference, in units of the score, in every group or over them."""
         unit = self.unit[pair]
         reference = float(self.reference[pair])
-        shared = raw = 0.0
-        unit_df = np.inf
-        if self.shared is not None:
-            numbers = (self.shared.variance, self.shared.with_chance, self.shared.df)
-            shared, raw, unit_df = [float(one[pair, 0]) for one in numbers]
+        of_units = self.with_own if over == "groups" else self.shared
+        n_rows = len(self.groups.n_items) if over == "groups" else 1
+        variances = raws = np.zeros(n_rows)
+        unit_df = np.full(n_rows, np.inf)
+        if of_units is not None:
+            variances, raws, unit_df = of_units.variance[pair], of_units.with_chance[pair], of_units.df[pair]
         if not self.varies[pair]:
-            constant = Margin(reference, float(np.sqrt(shared)), unit_df)
-            return [constant] * (len(self.groups.n_items) if over == "groups" else 1)
+            return [Margin(reference, np.sqrt(variances[row]), unit_df[row]) for row in range(n_rows)]
         place = int(np.count_nonzero(self.varies[:pair]))
         hierarchy = self.posterior[place]
         scaled = hierarchy.of_groups() if over == "groups" else [hierarchy.mixture(over == "new group")]
         found = []
-        for one in scaled:
+        for one, shared, raw, df_of_units in zip(scaled, variances, raws, unit_df, strict=True):
             variance = (unit * one.sd) ** 2
             df = np.inf
             if raw > 0:
                 typical = np.asarray((one.weight * variance).sum())
-                df = float(joined_df(typical, np.asarray(np.inf), np.asarray(raw), np.asarray(unit_df)))
+                df = float(joined_df(typical, np.asarray(np.inf), np.asarray(raw), np.asarray(df_of_units)))
             found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance + shared), df))
         return found

@@ -121,7 +121,7 @@ def test_both_engines_say_the_same_of_prompts_and_annotators_like_these() -> Non
 @pytest.mark.parametrize("engine", ["auto", pytest.param("nuts", marks=pytest.mark.long)])
 def test_annotators_who_answer_at_random_are_named(engine: str) -> None:
     """The program draws annotators towards one another: it needs more votes to be sure of one."""
-    n_votes = 1500 if engine == "nuts" else 500
+    n_votes = 1000 if engine == "nuts" else 500
     found = pt.compare(made(0, n_votes), engine=engine, rope=0.05)
     table = found.annotators()
     assert table.sort("attention")["annotator"].to_list()[:2] in (["u0", "u1"], ["u1", "u0"])
