@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import chdtrc
 
-from probtruth.comparison.estimation.design import Design, rows_of
+from probtruth.comparison.estimation.design import Design, pairs_of, rows_of
 from probtruth.comparison.estimation.estimate import Estimate, Part, UnitsInGroups
 from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, in_cells, squares_apart
 from probtruth.errors import InputError
@@ -48,14 +48,20 @@ class Shared:
         if self.most_in_group < 2:
             notes = (*estimate.about.notes, about_these(self.what))
             return replace(estimate, about=replace(estimate.about, notes=notes)) if self.named else estimate
-        part = self.part(estimate.n_models)
+        n_models = estimate.n_models
+        part = self.part(n_models)
+        of_new = self.part(n_models, counted=1.0)
+        sizes = np.abs(estimate.mean[:n_models]).max(1)
+        largest = np.append(sizes, sizes[pairs_of(np.arange(n_models))].sum(1))
+        for one in (part, of_new):
+            rounding = one.variance[:, 0] <= (ROUNDING * largest) ** 2
+            one.variance[rounding] = 0.0
         about = estimate.about
         if self.named:
             about = replace(about, notes=about.notes + self.notes())
         elif not part.variance.any():
             return estimate
         name = f"{self.what}s"
-        of_new = self.part(estimate.n_models, counted=1.0)
         parts = {**estimate.parts, name: part}
         spreads = self.units.spreads
         common = float(np.mean([spread.in_groups.common for spread in spreads]))

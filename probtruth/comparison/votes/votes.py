@@ -177,7 +177,8 @@ class Influence:
         df = np.maximum(of_prompts, 1.0)
         squares, _ = self.power_sums(0, chosen)
         variance = np.maximum(squares * (df + 1) / df, chance)
-        joined = joined_df(chance, np.full_like(chance, MANY), variance - chance, df)
+        beyond = variance - chance
+        joined = joined_df(chance, np.full_like(chance, MANY), beyond, beyond, df)
         parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(joined, 1.0))}
         for told in of_annotators:
             # what annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
