@@ -192,7 +192,10 @@ def _of_library(frame: Any) -> DataFrame | Mapping[str, object]:
     """A frame of polars; columns by name where they are a dict, or one holds several types."""
     library = type(frame).__module__.split(".")[0]
     if library == "pyarrow":
-        return DataFrame(frame)
+        made = DataFrame(frame)
+        if hasattr(frame, "schema"):
+            made.columns = frame.schema.names  # polars makes up one for a column without a name
+        return made
     if library == "xarray":
         frame = frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
         return _of_library(frame.reset_index())
@@ -217,6 +220,7 @@ def _of_library(frame: Any) -> DataFrame | Mapping[str, object]:
 
     try:
         made = polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
+        made.columns = list(frame.columns)
         if polars.Binary not in made.dtypes:
             return made
     except (TypeError, ValueError, OverflowError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
@@ -437,6 +441,11 @@ def as_series(listed: Strings) -> Series:
 def polars_names(listed: Strings) -> Series:
     """Names of Python as one column."""
     return Series("name", list(listed), dtype=String)
+
+
+def of_columns(columns: Iterable[Series]) -> DataFrame:
+    """Columns side by side; in a list polars would make up a name for one that has none."""
+    return DataFrame({column.name: column for column in columns})
 
 
 def from_rows(rows: Sequence[Mapping[str, object]], columns: MaybeStrings = None) -> DataFrame:
