@@ -184,6 +184,16 @@ class UnitsInGroups:
     common: float
     own: GroupFloats
 
+    @classmethod
+    def of(cls, share: Float[np.ndarray, "unit group"], weights: GroupFloats) -> "UnitsInGroups":
+        """Of each unit's share of each group; what groups have in common is the mean covariance of two."""
+        of_each = (share**2).sum(0)
+        of_all = float(((share @ weights) ** 2).sum())
+        apart = 1 - float((weights**2).sum())
+        in_common = max(float(ratio(of_all - weights**2 @ of_each, apart, of_all)), 0.0)
+        own = np.maximum(of_each - in_common, 0.0)
+        return cls(float(ratio(in_common, of_all, 1.0)), np.asarray(ratio(own, of_all)))
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
