@@ -100,7 +100,7 @@ class Pilot:
         panel_df = max(units.n_panel - 1.0, 1.0)
         # what noise gives the units counts for the degrees of freedom too, as in `compare`
         of_chance = self.chance / design.n_answers / design.n_items
-        rows = np.array([[of_items], [df], [of_panel + of_chance], [panel_df]])
+        rows = np.array([[of_items], [df], [of_panel], [of_panel + of_chance], [panel_df]])
         (joined,) = joined_df(*rows)
         return math.sqrt(of_items + of_panel), float(joined)
 

@@ -184,6 +184,16 @@ class UnitsInGroups:
     common: float
     own: GroupFloats
 
+    @classmethod
+    def of(cls, share: Float[np.ndarray, "unit group"], weights: GroupFloats) -> "UnitsInGroups":
+        """Of each unit's share of each group; what groups have in common is the mean covariance of two."""
+        of_each = (share**2).sum(0)
+        of_all = float(((share @ weights) ** 2).sum())
+        apart = 1 - float((weights**2).sum())
+        in_common = max(float(ratio(of_all - weights**2 @ of_each, apart, of_all)), 0.0)
+        own = np.maximum(of_each - in_common, 0.0)
+        return cls(float(ratio(in_common, of_all, 1.0)), np.asarray(ratio(own, of_all)))
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -301,8 +311,8 @@ class Estimate:
         beyond = self.beyond_items()
         if beyond is None:
             return Part(first.variance, first.third, first.df)
-        raw = beyond.with_chance
-        df = np.where(beyond.df > 0, joined_df(first.variance, first.df, raw, beyond.df), first.df)
+        joined = joined_df(first.variance, first.df, beyond.variance, beyond.with_chance, beyond.df)
+        df = np.where(beyond.df > 0, joined, first.df)
         return Part(first.variance + beyond.variance, first.third + beyond.third, df)
 
     def beyond_items(self) -> Part | None:
@@ -365,13 +375,20 @@ class Estimate:
 def joined_df(
     variance: Batch,
     df: Batch,
+    extra: Batch,
     raw: Batch,
     unit_df: Batch,
 ) -> Batch:
-    """Degrees of freedom of a mean whose variance has a part from many items and one from few units."""
+    """Degrees of freedom of a mean whose variance has a part from many items and one (`extra`) from few units.
+
+    `raw` is the latter with what chance gives it.
+    """
     # Satterthwaite's rule has squared shares; a share estimated from two or three units is often small by chance
     power = unit_df / (unit_df + 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = (raw / (variance + raw)) ** power
         inverse = share / unit_df + (1 - share) / df
+        # but many units that chance explains do not make the rest better known
+        of_sum = (variance**2 / df + extra**2 / unit_df) / (variance + extra) ** 2
+        inverse = np.fmax(inverse, of_sum)
         return np.asarray(np.maximum(1 / inverse, 1.0))

@@ -11,8 +11,8 @@ import numpy as np
 from jaxtyping import Int
 from scipy.special import chdtrc
 
-from probtruth.comparison.estimation.design import Design, rows_of
-from probtruth.comparison.estimation.estimate import About, Estimate, Part, UnitsInGroups
+from probtruth.comparison.estimation.design import Design, pairs_of, rows_of
+from probtruth.comparison.estimation.estimate import Estimate, Part, UnitsInGroups
 from probtruth.comparison.estimation.unit_sums import Excess, Spread, UnitSums, UnitTotals, in_cells, squares_apart
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio, to_host
@@ -46,28 +46,27 @@ class Shared:
         if self.n_units < 2 or not estimate.names:  # or no mean is finite
             return estimate
         if self.most_in_group < 2:
-            return replace(estimate, about=self._of_these(estimate.about)) if self.named else estimate
-        part = self.part(estimate.n_models)
+            notes = (*estimate.about.notes, about_these(self.what))
+            return replace(estimate, about=replace(estimate.about, notes=notes)) if self.named else estimate
+        n_models = estimate.n_models
+        part = self.part(n_models)
+        of_new = self.part(n_models, counted=1.0)
+        sizes = np.abs(estimate.mean[:n_models]).max(1)
+        largest = np.append(sizes, sizes[pairs_of(np.arange(n_models))].sum(1))
+        for one in (part, of_new):
+            rounding = one.variance[:, 0] <= (ROUNDING * largest) ** 2
+            one.variance[rounding] = 0.0
         about = estimate.about
         if self.named:
             about = replace(about, notes=about.notes + self.notes())
         elif not part.variance.any():
             return estimate
         name = f"{self.what}s"
-        of_new = self.part(estimate.n_models, counted=1.0)
         parts = {**estimate.parts, name: part}
         spreads = self.units.spreads
-        common = float(np.mean([spread.common for spread in spreads]))
-        in_groups = UnitsInGroups(common, np.mean([spread.own for spread in spreads], axis=0))
+        common = float(np.mean([spread.in_groups.common for spread in spreads]))
+        in_groups = UnitsInGroups(common, np.mean([spread.in_groups.own for spread in spreads], axis=0))
         return replace(estimate, about=about, parts=parts, of_new=of_new, in_groups=in_groups)
-
-    def _of_these(self, about: About) -> About:
-        """What must be said where every group has one."""
-        note = (
-            f"each group has one {self.what}: what {self.what}s add cannot be told from the groups, and the answer is "
-            f"about these {self.what}s; without groups it is about new ones"
-        )
-        return replace(about, notes=(*about.notes, note))
 
     def part(self, n_models: int, counted: float | None = None) -> Part:
         """What they add to the means of the models and their pairs, or would if so much were known of new ones.
@@ -124,6 +123,14 @@ class Shared:
             "items: if they are training seeds, or judges like those that you will use again, say "
             "replicates='crossed' (command line: --replicates crossed)",
         )
+
+
+def about_these(what: str) -> str:
+    """What must be said where every group has one."""
+    return (
+        f"each group has one {what}: what {what}s add cannot be told from the groups, and the answer is about these "
+        f"{what}s; without groups it is about new ones"
+    )
 
 
 def _by_chance(found: Excess) -> RowFloats:

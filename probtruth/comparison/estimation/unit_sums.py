@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 
 from probtruth.comparison.estimation.design import Design, spread_out, square_of, totals
 from probtruth.comparison.estimation.design import effective as effective_number
-from probtruth.comparison.estimation.estimate import power_sums
+from probtruth.comparison.estimation.estimate import UnitsInGroups, power_sums
 from probtruth.kernels.arrays import ratio
 from probtruth.kernels.shapes import (
     CellFloats,
@@ -90,8 +90,7 @@ class Excess:
 class Spread:
     """What the weights of units tell, whatever the losses: see `Excess`.
 
-    `effective` is the number of units of equal weight that would tell as much. Of the variance that the units add to
-    the mean over groups, times `common` is what all groups have in common, and times `own` what each group has besides.
+    `effective` is the number of units of equal weight that would tell as much.
     """
 
     scale: GroupFloats  # what a residual counts for in the units' totals
@@ -100,8 +99,7 @@ class Spread:
     df: float
     effective: float
     counted: float
-    common: float
-    own: GroupFloats
+    in_groups: UnitsInGroups
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,7 +284,6 @@ class UnitSums:
         contrast = contrasts @ scale
         total_square = float((weight**2).sum())
         share_of_group = ratio(of_group, n_items)
-        common, own = _by_group(share_of_group, weights)
         effective = float(ratio(weight.sum() ** 2, total_square, 1.0))
         of_chance = float((factor * noise @ square_scale).sum())
         square = float((contrast**2).sum())
@@ -321,8 +318,7 @@ class UnitSums:
             df=df,
             effective=effective,
             counted=counted,
-            common=common,
-            own=own,
+            in_groups=UnitsInGroups.of(share_of_group, weights),
         )
 
     def units(self, weights: GroupFloats) -> UnitTotals:
@@ -367,19 +363,6 @@ class UnitSums:
     def _means(self) -> Float[np.ndarray, "model group"]:
         """Of the items of one unit."""
         return np.asarray(ratio(self.total[:, :, 1].sum(1), self.weight[:, 1].sum(0)))
-
-
-def _by_group(share: Float[np.ndarray, "unit group"], weights: GroupFloats) -> tuple[float, GroupFloats]:
-    """What the units add to groups in common, and to each besides, as parts of what they add to the mean over groups.
-
-    The first is the mean covariance of two groups.
-    """
-    of_each = (share**2).sum(0)
-    of_all = float(((share @ weights) ** 2).sum())
-    apart = 1 - float((weights**2).sum())
-    in_common = max(float(ratio(of_all - weights**2 @ of_each, apart, of_all)), 0.0)
-    own = np.maximum(of_each - in_common, 0.0)
-    return float(ratio(in_common, of_all, 1.0)), np.asarray(ratio(own, of_all))
 
 
 def _differences(rows: Float[np.ndarray, "model group"]) -> Float[np.ndarray, "model model group"]:

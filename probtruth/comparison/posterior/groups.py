@@ -463,6 +463,6 @@ class Population:
             df = np.inf
             if raw > 0:
                 typical = np.asarray((one.weight * variance).sum())
-                df = float(joined_df(typical, np.asarray(np.inf), np.asarray(raw), np.asarray(df_of_units)))
+                df = float(joined_df(typical, *np.array([np.inf, shared, raw, df_of_units])))
             found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance + shared), df))
         return found

@@ -23,17 +23,19 @@ from probtruth.comparison.estimation.estimate import (
     About,
     Estimate,
     Part,
+    UnitsInGroups,
     joined_df,
     part_of,
     power_sums,
     rows_from_models,
 )
+from probtruth.comparison.estimation.shared_units import about_these
 from probtruth.comparison.posterior.margin import margins
 from probtruth.comparison.votes.annotators import of_covariates
 from probtruth.comparison.votes.fit import Fit, Pairs
 from probtruth.errors import InputError
 from probtruth.kernels.arrays import ratio
-from probtruth.kernels.shapes import RowGroup
+from probtruth.kernels.shapes import GroupFloats, RowGroup
 from probtruth.types import Votes
 from probtruth.types.comparison import Row
 from probtruth.types.pairs import Pair
@@ -69,6 +71,12 @@ def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimat
     def preference(row: Pair) -> list[float]:
         return list(fit.preference.at(np.array([row.difference, row.low, row.high])).tolist())
 
+    annotator = None  # of each vote, with its group
+    n_votes = np.zeros((1, plan.n_groups), np.int64)
+    if votes.annotator is not None:
+        annotator = votes.annotator * plan.n_groups + plan.of_item()[votes.item]
+        n_votes = np.bincount(annotator, minlength=len(votes.annotators) * plan.n_groups).reshape(-1, plan.n_groups)
+    n_in_group = int((n_votes > 0).sum(0).max())
     losses = -fit.value[places]
     means = plan.weights @ losses
     about = About(
@@ -78,12 +86,12 @@ def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimat
         means=means[np.argsort(by_name)],
         over="new prompts like these",
         of_means=False,
-        notes=(*_notes(votes, fit.of_set[:n_models]), *_unexplained(votes, fit)),
+        notes=(*_notes(votes, fit.of_set[:n_models], n_in_group), *_unexplained(votes, fit)),
         unknown=UNKNOWN,
         preference=preference,
         curve=fit.preference,
     )
-    influence = Influence.of(votes, fit)
+    influence = Influence.of(votes, fit, plan, annotator if n_in_group > 1 else None)
     chosen = np.eye(len(fit.inverse))[places]  # group, model, parameter
     over_groups = np.tensordot(plan.weights, chosen, 1)
     chance = influence.chance(over_groups)
@@ -102,6 +110,8 @@ def estimate_of_votes(votes: Votes, plan: Design | None = None) -> tuple[Estimat
         return float(chance[place, 0])
 
     estimate = Estimate(tuple(sorted(votes.models)), mean, parts, plan, about, within={"votes": of_votes})
+    if n_in_group > 1:
+        estimate = replace(estimate, in_groups=UnitsInGroups.of(n_votes / n_votes.sum(0), plan.weights))
     return estimate, fit, influence.covariates(tuple(votes.covariates)) if votes.covariates else []
 
 
@@ -110,39 +120,44 @@ class Influence:
     """The scores of the fit summed by prompt and, where there are several, by annotator and by both together."""
 
     fit: Fit
+    plan: Design
     scores: list[csr_matrix]  # of unit and parameter
-    votes: list[csr_matrix]  # their variance, of unit (a prompt; an annotator) and pair
+    votes: list[csr_matrix]  # their variance, of unit (a prompt; an annotator in a group) and pair
 
     @classmethod
-    def of(cls, votes: Votes, fit: Fit) -> "Influence":
+    def of(cls, votes: Votes, fit: Fit, plan: Design, annotator: Int[np.ndarray, " vote"] | None) -> "Influence":
+        """Those of votes; `annotator` gave each of them, numbered by group, where annotators tell of others."""
         units = [votes.item]
-        if votes.annotator is not None and len(votes.annotators) > 1:
-            _, cell = np.unique(votes.item * len(votes.annotators) + votes.annotator, return_inverse=True)
-            units += [votes.annotator, cell]
+        by_unit = [_by_pair(votes.item, len(votes.items), fit)]
+        if annotator is not None:
+            by_unit.append(_by_pair(annotator, len(votes.annotators) * plan.n_groups, fit))
+            who = annotator // plan.n_groups
+            _, cell = np.unique(votes.item * len(votes.annotators) + who, return_inverse=True)
+            units += [who, cell]
         n_rows = fit.scores.shape[0]
-        pairs = fit.pairs
         scores = []
-        by_unit = []
         for unit in units:
             n_units = int(unit.max()) + 1
             # every half vote is a prompt and an annotator of its own
             codes = np.append(unit, n_units + np.arange(n_rows - len(unit)))
             of_unit = csr_matrix((np.ones(n_rows), (codes, np.arange(n_rows))))
             scores.append(of_unit @ fit.scores)
-            by_unit.append(csr_matrix((fit.variance, (unit, pairs.of_vote)), (n_units, len(pairs.size))))
-        return cls(fit, scores, by_unit[:2])
+        return cls(fit, plan, scores, by_unit)
 
-    def effective(self, chosen: Float[np.ndarray, "model parameter"]) -> list[RowGroup]:
-        """The numbers of prompts and of annotators of like weight (Kish 1965), for each row."""
+    def degrees_of_freedom(self, chosen: Float[np.ndarray, "model parameter"]) -> list[RowGroup]:
+        """Those of prompts and of annotators, for each row: as many as units of like weight tell (Kish 1965)."""
         pairs = self.fit.pairs
         rows = rows_from_models(chosen @ self.fit.inverse)
-        found = [np.empty((len(rows), 1)) for _ in self.votes]
+        found = [np.zeros((len(rows), 1)) for _ in self.votes]
+        weights = self.plan.weights
         with np.errstate(invalid="ignore"):  # NaN where nothing connects two models
             for at, row in enumerate(rows):
                 weight = np.square(row[pairs.left] - row[pairs.right] + row[-2])
-                for number, by_unit in zip(found, self.votes, strict=True):
-                    number[at] = np.fmax(effective(by_unit @ weight), 1.0)
-        return found
+                by_prompt, *by_annotator = [by_unit @ weight for by_unit in self.votes]
+                found[0][at] = effective(by_prompt) - 1
+                for told in by_annotator:
+                    found[1][at] = _df_in_groups(told.reshape(-1, len(weights)), weights)
+        return [np.fmax(df, 0.0) for df in found]
 
     def power_sums(self, unit: int, chosen: Float[np.ndarray, "model parameter"]) -> tuple[RowGroup, RowGroup]:
         toward = chosen @ self.fit.inverse
@@ -154,21 +169,22 @@ class Influence:
         return np.asarray((rows @ self.fit.inverse * rows).sum(1, keepdims=True))
 
     def parts(
-        self, chosen: Float[np.ndarray, "model parameter"], counts: Sequence[RowGroup] | None = None
+        self, chosen: Float[np.ndarray, "model parameter"], dfs: Sequence[RowGroup] | None = None
     ) -> dict[str, Part]:
-        """The parts of the variance; `counts` are of prompts and of annotators, by default those of like weight."""
-        n_prompts, *n_annotators = self.effective(chosen) if counts is None else counts
+        """The parts of the variance; `dfs` are of prompts and of annotators, by default as like ones tell."""
+        of_prompts, *of_annotators = self.degrees_of_freedom(chosen) if dfs is None else dfs
         chance = self.chance(chosen)
-        df = np.maximum(n_prompts - 1, 1.0)
+        df = np.maximum(of_prompts, 1.0)
         squares, _ = self.power_sums(0, chosen)
         variance = np.maximum(squares * (df + 1) / df, chance)
-        joined = joined_df(chance, np.full_like(chance, MANY), variance - chance, df)
+        beyond = variance - chance
+        joined = joined_df(chance, np.full_like(chance, MANY), beyond, beyond, df)
         parts = {"items": Part(variance, np.zeros_like(variance), np.fmax(joined, 1.0))}
-        for number in n_annotators:
+        for told in of_annotators:
             # what annotators' totals add to what single cells give (Cameron, Gelbach and Miller 2011,
             # doi:10.1198/jbes.2010.07136); of one annotator nothing is known of others, of two all that two can tell
-            counted = np.clip(number - 1, 0.0, 1.0) ** 2
-            df = np.maximum(number - 1, 1.0)
+            counted = np.clip(told, 0.0, 1.0) ** 2
+            df = np.maximum(told, 1.0)
             squares, cubes = self.power_sums(1, chosen)
             part = part_of(squares, cubes, df + 1.0, np.float64(1), df)
             of_cells, _ = self.power_sums(2, chosen)
@@ -182,9 +198,11 @@ class Influence:
         places = len(self.fit.of_set) + np.arange(len(names))
         chosen = np.eye(len(self.fit.inverse))[places]
         mean = rows_from_models(-self.fit.value[places])[:, None]
-        counts = [np.full_like(mean, by_unit.shape[0]) for by_unit in self.votes]
+        n_units = [by_unit.shape[0] for by_unit in self.votes]
+        n_units[1:] = [number // self.plan.n_groups for number in n_units[1:]]
+        dfs = [np.full_like(mean, number - 1) for number in n_units]
         plan = Design(np.array([self.scores[0].shape[0]]))
-        estimate = Estimate(names, mean, self.parts(chosen, counts), plan, About(rule=RULE, higher_is_better=True))
+        estimate = Estimate(names, mean, self.parts(chosen, dfs), plan, About(rule=RULE, higher_is_better=True))
         ends = np.empty((3, len(names)))
         for at, margin in enumerate(margins(estimate)[: len(names)]):
             low, high = margin.interval()
@@ -192,7 +210,22 @@ class Influence:
         return of_covariates(names, ends)
 
 
-def _notes(votes: Votes, of_set: Int[np.ndarray, " model"]) -> list[str]:
+def _by_pair(unit: Int[np.ndarray, " vote"], n_units: int, fit: Fit) -> csr_matrix:
+    """The variance of the votes of each unit on each pair."""
+    return csr_matrix((fit.variance, (unit, fit.pairs.of_vote)), (n_units, len(fit.pairs.size)))
+
+
+def _df_in_groups(told: Float[np.ndarray, "unit group"], weights: GroupFloats) -> float:
+    """The number of units of like weight, less what groups take whose means are of the same units."""
+    share = ratio(told, told.sum(0))
+    square = float(((share @ weights) ** 2).sum())
+    in_common = share.T @ share
+    of_means = float(weights @ in_common**2 @ weights)
+    return float(ratio(1.0 - of_means / square, square))
+
+
+def _notes(votes: Votes, of_set: Int[np.ndarray, " model"], n_in_group: int) -> list[str]:
+    """What must be said; `n_in_group` are the annotators of the group that has most."""
     notes = []
     if not votes.prompts_named:
         notes.append("no column of prompts: every vote counts as a prompt of its own; votes on one prompt go together")
@@ -200,6 +233,8 @@ def _notes(votes: Votes, of_set: Int[np.ndarray, " model"]) -> list[str]:
         notes.append("no column of annotators: what their tastes add to the uncertainty is left out")
     elif len(votes.annotators) < 2:
         notes.append("one annotator: how others would vote is not known")
+    elif n_in_group < 2:
+        notes.append(about_these("annotator"))
     elif (few := float(effective(np.bincount(votes.annotator)))) < FEW_ANNOTATORS:
         notes.append(
             f"the votes count as those of {few:.1f} annotators of like weight: how others would vote is hardly known"

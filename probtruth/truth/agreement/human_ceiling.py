@@ -163,7 +163,7 @@ def _influences(
     losses = _item_losses(others[several], probs[:, item[several]], rule)
     of_others[:, several] = losses - means
     of_cell = (beyond[:, item] - left * of_others) / n_items
-    return Influences(beyond / n_items, of_cell, answers.annotator, 2 / size / n_items)
+    return Influences(beyond / n_items, of_cell, item, answers.annotator, 2 / size / n_items)
 
 
 def _item_losses(

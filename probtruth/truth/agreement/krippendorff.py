@@ -142,7 +142,7 @@ def _influences(answers: Answers, parts: _Parts, slope: Float[np.ndarray, " labe
     others = of_labels[item] - own
     of_cell = 2 * against / partners / parts.expected + own + others / partners
     removed = np.full(len(item), 2 / answers.size.sum())
-    return Influences(of_item[None], of_cell[None], answers.annotator, removed)
+    return Influences(of_item[None], of_cell[None], item, answers.annotator, removed)
 
 
 def _slopes(

@@ -48,6 +48,15 @@ def test_freedom_of_equal_parts_by_hand(unit_df):
     assert freedom(np.ones(1), 50.0, np.ones(1), unit_df) == pytest.approx(max(wanted, 1.0), rel=ROUNDING)
 
 
+def test_units_that_chance_explains_leave_the_freedom_of_the_items():
+    """Of four clusters and forty annotators who add nothing, intervals were 0.70 times as wide as without the names."""
+    nothing = np.zeros(1)
+    of_items = estimate_from(nothing, np.ones(1), np.full(1, 3.0))
+    by_chance = Part(nothing[:, None], nothing[:, None], np.full((1, 1), 39.0), np.ones((1, 1)))
+    joined = replace(of_items, parts={**of_items.parts, "annotators": by_chance}).total()
+    assert joined.df == pytest.approx(3.0, rel=ROUNDING)
+
+
 # annotators who are biased
 
 
@@ -216,6 +225,23 @@ def test_a_seed_that_one_model_lacks_leaves_the_others_paired():
     both = 2 * 2.78 * (lean.var(ddof=1) * (1 / 5 + 1 / 4)) ** 0.5  # unpaired, by hand: the t of 4 degrees of freedom
     assert widths[0] < 0.05 * both
     assert widths[1] < 0.65 * both
+
+
+@pytest.mark.parametrize("n_annotators", [2, 3, 5, 7])
+def test_rounding_of_annotators_who_agree_is_no_spread(n_annotators):
+    """The same log loss on every item: no certainty, whatever the digits of its mean over annotators."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        n_items = int(rng.integers(5, 20))
+        seen = rng.random((n_items, n_annotators)) < 0.6
+        seen[:, 0] = True
+        item, annotator = np.nonzero(seen)
+        rows = {"item": item, "annotator": annotator, "label": np.zeros(len(item), int)}
+        models = {name: np.tile(rng.dirichlet(np.ones(3)), (n_items, 1)) for name in "ab"}
+        forecasts = pt.Predictions.from_probs(models, items=range(n_items), labels=range(3))
+        result = pt.evaluate(pt.Annotations.from_long(rows), forecasts, engine="exact")
+        (pair,) = result.comparison.pairs
+        assert (pair.p_a_better, pair.low) == (None, None)
 
 
 def test_one_annotator_says_nothing_of_others():

@@ -71,8 +71,8 @@ def test_what_groups_have_in_common(own):
         seen = np.repeat(np.eye(4, dtype=bool), 2, axis=1)[group]
     losses = np.where(seen, np.random.default_rng(0).normal(size=seen.shape), np.nan)
     spread = sums(losses, groups=group).spread(np.full(4, 1 / 4))
-    assert spread.common == pytest.approx(0.0 if own else 1.0, abs=ROUNDING)
-    assert spread.own == pytest.approx(np.full(4, 4.0 if own else 0.0), abs=ROUNDING)
+    assert spread.in_groups.common == pytest.approx(0.0 if own else 1.0, abs=ROUNDING)
+    assert spread.in_groups.own == pytest.approx(np.full(4, 4.0 if own else 0.0), abs=ROUNDING)
 
 
 def test_common_and_own_parts_add_up_to_the_variance_of_the_mean_over_groups():
@@ -81,11 +81,10 @@ def test_common_and_own_parts_add_up_to_the_variance_of_the_mean_over_groups():
     losses = np.where(rng.random((60, 7)) < 0.3, 0.0, np.nan)
     losses[:, 0] = 0.0
     weights = np.array([0.5, 0.3, 0.2])
-    spread = sums(losses, groups=group).spread(weights)
-    assert 0 < spread.common < 1
-    assert spread.common + spread.own @ weights**2 == pytest.approx(
-        1.0, abs=0.01
-    )  # a group has at least what is common
+    found = sums(losses, groups=group).spread(weights).in_groups
+    assert 0 < found.common < 1
+    # a group has at least what is common
+    assert found.common + found.own @ weights**2 == pytest.approx(1.0, abs=0.01)
 
 
 @pytest.mark.parametrize(("n_items", "units", "share"), [(400, 8, 0.03), (300, 8, 0.4), (1000, 60, 0.1), (400, 2, 0.3)])

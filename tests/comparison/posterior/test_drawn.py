@@ -45,7 +45,7 @@ def drawn(groups, seed):
 @pytest.mark.parametrize("n_groups", [2, 3, 4, 10, 40])
 def test_no_divergences_and_ends_as_exact(n_groups):
     for between in (0.0, 0.3, 3.0, 100.0):
-        for spread in (0.0, 1.0):
+        for spread in (0.0, 1.0) if n_groups < 10 else (1.0,):
             groups = groups_of(n_groups, between, spread, 0)
             exact = quadrature(groups, 0).mixture()
             width = exact.quantile(0.975) - exact.quantile(0.025)

@@ -305,6 +305,31 @@ def test_groups_of_prompts_have_strengths_of_their_own():
         pt.compare(votes, groups=groups, engine="nuts")
 
 
+def test_annotators_of_one_group_add_to_its_answer_what_they_would_alone():
+    """Three annotators in each of four languages moved a language as little as twelve would."""
+    rng = np.random.default_rng(0)
+    n_groups, n_votes = 4, 400
+    group = np.repeat(np.arange(n_groups), n_votes)
+    who = rng.integers(3, size=len(group)) + 3 * group
+    taste = np.tile([-1.0, 0.0, 1.0], n_groups)
+    outcome = np.where(rng.random(len(group)) < 1 / (1 + np.exp(-taste[who])), 1, -1)
+    votes = votes_from(np.zeros_like(group), np.ones_like(group), outcome, 2, np.arange(len(group)), who)
+    found = pt.compare(votes, groups=[f"g{at}" for at in group])
+    known = 2 * 1.96 * np.sqrt(1 / 3)  # annotators of sd 1, which is what four groups of three say
+    for row in found.groups:
+        assert row.high - row.low == pytest.approx(known, rel=0.25)
+
+
+def test_one_annotator_in_each_group_says_nothing_of_others():
+    rng = np.random.default_rng(1)
+    who = np.repeat(np.arange(3), 100)
+    left = np.zeros_like(who)
+    votes = votes_from(left, left + 1, rng.choice([1, -1], 300), 2, np.arange(300), who)
+    found = pt.compare(votes, groups=[f"g{at}" for at in who])
+    assert found.uncertainty["annotators"] is None
+    assert any("each group has one annotator" in warning for warning in found.warnings)
+
+
 def test_covariates_leave_the_strengths_of_answers_that_are_alike():
     rng = np.random.default_rng(22)
     n = 6000
