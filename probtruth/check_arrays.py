@@ -100,6 +100,8 @@ def shape_of(values: Any, what: str) -> tuple[int, ...]:
         return np.shape(values)
     except ValueError:
         raise InputError(f"{what} in rows of several lengths", "rows of one length", "Check each row.") from None
+    except TypeError:
+        raise InputError(f"{what} as a {type(values).__name__}", "an array", "Give its values.") from None
 
 
 def masked_entry(values: object) -> tuple[int, ...] | None:

@@ -6,10 +6,12 @@ Tables of numbers by item and label, with the names that arrays, dataframes and 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars
 from jaxtyping import Float
+from polars import DataFrame, Series, String
 
 from probtruth import check
 from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist, unique
@@ -35,16 +37,11 @@ from probtruth.kernels.shapes import RowFloats
 # What a reader takes for a number, but no program: with a percent sign, thousands apart, a decimal comma.
 MARKED = r"\s*[+-]?(\d+(,\d{3})*(\.\d*)?\s*%|\d{1,3}(,\d{3})+(\.\d*)?|\d*,\d+)\s*"
 
-if TYPE_CHECKING:
-    import polars
-
 
 def numbers(
-    frame: "polars.DataFrame", column: str, source: Source, option: str = "score", hint: str = "Check that cell."
+    frame: DataFrame, column: str, source: Source, option: str = "score", hint: str = "Check that cell."
 ) -> RowFloats:
     """A column as float64; text that is not a number, and blanks, are errors that name the row."""
-    import polars
-
     series = flat(frame, column, source, option)
     values = numeric(series).cast(polars.Float64)
     bad = values.is_null()
@@ -55,7 +52,7 @@ def numbers(
         raise InputError("a blank cell" if cell is None else quote(cell), "a number", advice, source.at(row, column))
     lost = values.abs() >= EXACT  # where float64 rounds integers, or makes digits infinite
     if lost.any() and not series.dtype.is_float():
-        text = series.cast(polars.String).str.strip_chars()
+        text = series.cast(String).str.strip_chars()
         lost &= text.str.contains("^[+-]?[0-9]+$") | (values.is_infinite() & text.str.contains("[0-9]"))
         if lost.any():
             row = int(lost.arg_max() or 0)
@@ -80,12 +77,10 @@ def as_plain_number(cell: str) -> str:
     return f"Write the whole column with decimal points ({text.replace(',', '.')})."
 
 
-def numeric(column: "polars.Series") -> "polars.Series":
+def numeric(column: Series) -> Series:
     """A column as floats, which keep their type; null where there is no number."""
-    import polars
-
     kind = column.dtype
-    if isinstance(kind, polars.String):  # first, because a table may have very many such columns
+    if isinstance(kind, String):  # first, because a table may have very many such columns
         numbers = column.cast(polars.Float64, strict=False)
         if numbers.null_count() == column.null_count():
             return numbers
@@ -101,16 +96,12 @@ def numeric(column: "polars.Series") -> "polars.Series":
     if kind.is_numeric() or kind == polars.Boolean:
         return column.cast(polars.Float64)
     if kind in (polars.Categorical, polars.Enum):
-        return numeric(column.cast(polars.String))
-    return polars.Series(column.name, [None] * len(column), polars.Float64)
+        return numeric(column.cast(String))
+    return Series(column.name, [None] * len(column), polars.Float64)
 
 
-def float_columns(
-    frame: "polars.DataFrame", columns: Strings, source: Source | None = None
-) -> "polars.DataFrame | None":
+def float_columns(frame: DataFrame, columns: Strings, source: Source | None = None) -> DataFrame | None:
     """Several columns as floats; float32 stays. None where one is no number, which with a source is an error."""
-    import polars
-
     made = []
     for name in columns:
         floats = numeric(frame.get_column(name))
@@ -119,10 +110,10 @@ def float_columns(
                 numbers(frame, name, source, "label")
             return None
         made.append(floats)
-    return polars.DataFrame(made)
+    return DataFrame(made)
 
 
-def as_matrix(floats: "polars.DataFrame") -> Float[np.ndarray, "row column"]:
+def as_matrix(floats: DataFrame) -> Float[np.ndarray, "row column"]:
     """Columns of floats as one array of float64, column by column in memory."""
     return floats.to_numpy().astype(np.float64, copy=False)
 

@@ -8,18 +8,16 @@ from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars
+from polars import DataFrame, Series, String
 
 from probtruth import check, check_arrays
 from probtruth.check import MaybeStrings, Source, Strings, Texts, quote, shortlist, unique
 from probtruth.errors import InputError
 from probtruth.kernels.shapes import RowInts
-
-if TYPE_CHECKING:
-    import polars
-
 
 EXACT = 2.0**53  # Up to this size float64 holds every integer
 LONG = 1e21  # From here on whole floats have a power of ten in their names
@@ -64,7 +62,7 @@ def name_text(value: object) -> str:
     return str(value)
 
 
-def by_value(names: "polars.Series") -> "polars.Series":
+def by_value(names: Series) -> Series:
     """Text whose cells all are numbers, truth values or times, under the names that `name_text` gives to these."""
     first = names.head(1).to_list()
     if not first or not isinstance(first[0], str):
@@ -92,7 +90,7 @@ def one_name(value: object, names: Strings, what: str) -> str:
     return check.one_of(valued if written not in names and valued in names else written, tuple(names), what)
 
 
-def _by_number(names: "polars.Series") -> "polars.Series":
+def _by_number(names: Series) -> Series:
     if not names.str.contains("[.eE]").any() or not names.str.contains(NUMBER).all():
         return names
     powers = names.filter(names.str.contains(POWER)).unique()
@@ -109,21 +107,19 @@ def missing(value: object) -> bool:
     return bool(unequal) if isinstance(unequal, (bool, np.bool_)) else type(unequal).__name__ == "NAType"
 
 
-def as_polars(frame: object) -> "polars.DataFrame":
+def as_polars(frame: object) -> DataFrame:
     """Any dataframe that narwhals knows, or a dict of equally long columns, as a polars frame."""
-    import polars
-
-    if isinstance(frame, polars.DataFrame):
+    if isinstance(frame, DataFrame):
         return frame
     if is_records(frame):
         frame = _columns_of_records(frame)
     frame = as_one(frame)
     try:
         columns = _of_library(frame)
-        if isinstance(columns, polars.DataFrame):
+        if isinstance(columns, DataFrame):
             return columns
         named = {name_text(name): column for name, column in columns.items()}
-        return polars.DataFrame({name: series(name, column) for name, column in named.items()})
+        return DataFrame({name: series(name, column) for name, column in named.items()})
     except InputError:
         raise
     except (TypeError, ValueError, polars.exceptions.PolarsError) as error:
@@ -192,13 +188,14 @@ def _columns_of_records(rows: Any) -> dict[str, list[object]]:
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
+def _of_library(frame: Any) -> DataFrame | Mapping[str, object]:
     """A frame of polars; columns by name where they are a dict, or one holds several types."""
-    import polars
-
     library = type(frame).__module__.split(".")[0]
     if library == "pyarrow":
-        return polars.DataFrame(frame)
+        made = DataFrame(frame)
+        if hasattr(frame, "schema"):
+            made.columns = frame.schema.names  # polars makes up one for a column without a name
+        return made
     if library == "xarray":
         frame = frame.to_dataframe(name=frame.name or "score") if hasattr(frame, "name") else frame.to_dataframe()
         return _of_library(frame.reset_index())
@@ -223,6 +220,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
 
     try:
         made = polars.from_pandas(frame, nan_to_null=True) if of_pandas else frame.to_polars()
+        made.columns = list(frame.columns)
         if polars.Binary not in made.dtypes:
             return made
     except (TypeError, ValueError, OverflowError, ImportError, pyarrow.ArrowException, polars.exceptions.PolarsError):
@@ -230,7 +228,7 @@ def _of_library(frame: Any) -> "polars.DataFrame | Mapping[str, object]":
     return {name: frame[name].to_list() for name in frame.columns}
 
 
-def with_index(frame: Any) -> "polars.DataFrame":
+def with_index(frame: Any) -> DataFrame:
     """As `as_polars`, with the levels of a pandas index that have names of their own as columns."""
     frame = as_one(frame)
     if _is_pandas(frame) and hasattr(frame, "index"):
@@ -240,10 +238,8 @@ def with_index(frame: Any) -> "polars.DataFrame":
     return as_polars(frame)
 
 
-def series(name: str, column: Any) -> "polars.Series":
+def series(name: str, column: Any) -> Series:
     """A column; values of mixed types become the text of `name_text`, and missing values stay missing."""
-    import polars
-
     if isinstance(column, Mapping) or hasattr(column, "columns"):
         raise InputError(
             f"a table as the column {quote(name)}",
@@ -266,7 +262,7 @@ def series(name: str, column: Any) -> "polars.Series":
     types = set() if isinstance(values, np.ndarray) else set(map(type, values)) - {type(None)}
     try:
         if len(types) < 2:
-            made = polars.Series(name, values)
+            made = Series(name, values)
             of_pandas = any(kind.__name__ == "Timestamp" for kind in types)
             loses_digits = of_pandas and any(getattr(time, "nanosecond", 0) for time in values)
             of_bytes = made.dtype == polars.Binary and bytes not in types  # of a UUID, say, which is text
@@ -275,13 +271,11 @@ def series(name: str, column: Any) -> "polars.Series":
     except (TypeError, OverflowError, polars.exceptions.PolarsError):
         pass
     text = [None if missing(value) else name_text(value) for value in values]
-    return polars.Series(name, text, dtype=polars.String)
+    return Series(name, text, dtype=String)
 
 
-def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+def flat(frame: DataFrame, column: str, source: Source, option: str) -> Series:
     """A column whose cells are single values; categories and times as text."""
-    import polars
-
     check.need_columns(frame.columns, {option: column}, source.name)
     series = cells(frame, column)
     kind = series.dtype
@@ -300,22 +294,20 @@ def flat(frame: "polars.DataFrame", column: str, source: Source, option: str) ->
     if kind in (polars.Datetime, polars.Time):  # with nanoseconds, which Python's own text lacks
         day, zone = "" if kind == polars.Time else "%F ", "%:z" if getattr(kind, "time_zone", None) else ""
         return series.dt.to_string(f"{day}%T%.f{zone}")
-    return series.cast(polars.String) if kind in (polars.Categorical, polars.Enum, polars.Date) else series
+    return series.cast(String) if kind in (polars.Categorical, polars.Enum, polars.Date) else series
 
 
-def cells(frame: "polars.DataFrame", column: str) -> "polars.Series":
+def cells(frame: DataFrame, column: str) -> Series:
     """A column without its name, because polars would read it as a pattern (`*`, `^.*$`)."""
     return frame.get_column(column).alias("cells")
 
 
-def blank(cells: "polars.Series", answers: Strings = ()) -> "polars.Series":
+def blank(cells: Series, answers: Strings = ()) -> Series:
     """Which cells say nothing: blanks, NaN, and answers that are none."""
-    import polars
-
     nothing = cells.is_null()
     if cells.dtype.is_float():
         nothing |= cells.is_nan().fill_null(False)
-    if cells.dtype == polars.String:
+    if cells.dtype == String:
         nothing |= (cells.str.strip_chars() == "").fill_null(False)
     if answers:
         distinct = cells.drop_nulls().unique()
@@ -325,7 +317,7 @@ def blank(cells: "polars.Series", answers: Strings = ()) -> "polars.Series":
     return nothing
 
 
-def encode(frame: "polars.DataFrame", column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
+def encode(frame: DataFrame, column: str, source: Source, option: str) -> tuple[RowInts, list[str]]:
     """A column of names as integer codes and the distinct names in the order of the codes."""
     return coded(keys(frame, column, source, option))
 
@@ -341,35 +333,33 @@ def lookalikes(names: Strings, what: str) -> Texts:
     return tuple([f"{apart}: {', '.join(map(ascii, several))}" for several in alike.values() if len(several) > 1])
 
 
-def coded(series: "polars.Series") -> tuple[RowInts, list[str]]:
+def coded(series: Series) -> tuple[RowInts, list[str]]:
     """Names as integer codes, and the distinct names in the order of the codes."""
     distinct = series.unique(maintain_order=True)
     return positions(series, distinct), text(distinct).to_list()
 
 
-def names(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+def names(frame: DataFrame, column: str, source: Source, option: str) -> Series:
     """A column of names as text, as in `encode`, but as one column instead of many Python objects."""
     return text(keys(frame, column, source, option))
 
 
-def keys(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+def keys(frame: DataFrame, column: str, source: Source, option: str) -> Series:
     """A whole column of names; integers stay integers, because they are the same as their decimal text."""
     return by_value(written(frame, column, source, option))
 
 
-def written(frame: "polars.DataFrame", column: str, source: Source, option: str) -> "polars.Series":
+def written(frame: DataFrame, column: str, source: Source, option: str) -> Series:
     """As `keys`, of a part of a column: whether numbers are named by their values is told by the whole."""
-    import polars
-
     series = flat(frame, column, source, option)
     if series.dtype == polars.Float32:
-        series = series.cast(polars.String).cast(polars.Float64)  # the digits that it has
-    if series.dtype != polars.String and (not series.dtype.is_signed_integer() or series.dtype == polars.Int128):
+        series = series.cast(String).cast(polars.Float64)  # the digits that it has
+    if series.dtype != String and (not series.dtype.is_signed_integer() or series.dtype == polars.Int128):
         distinct = series.drop_nulls().unique()
         named = [None if missing(value) else name_text(value) for value in distinct.to_list()]
-        series = series.replace_strict(distinct, named, default=None, return_dtype=polars.String)
+        series = series.replace_strict(distinct, named, default=None, return_dtype=String)
     faults = {"a blank cell": blank(series)}
-    if series.dtype == polars.String:
+    if series.dtype == String:
         faults["a NUL character"] = series.str.contains("\0", literal=True)
     for fault, bad in faults.items():
         if bad.any():
@@ -382,47 +372,39 @@ def written(frame: "polars.DataFrame", column: str, source: Source, option: str)
     return series
 
 
-def text(names: "polars.Series") -> "polars.Series":
-    import polars
-
-    return names if names.dtype == polars.String else names.cast(polars.String)
+def text(names: Series) -> Series:
+    return names if names.dtype == String else names.cast(String)
 
 
-def compact(names: "polars.Series") -> "polars.Series":
+def compact(names: Series) -> Series:
     """Names as 64-bit integers if each is the decimal text of one, else unchanged."""
-    import polars
-
-    if names.dtype != polars.String:
+    if names.dtype != String:
         return names
     numbers = names.cast(polars.Int64, strict=False)
-    return names if numbers.has_nulls() or (numbers.cast(polars.String) != names).any() else numbers
+    return names if numbers.has_nulls() or (numbers.cast(String) != names).any() else numbers
 
 
-def alike(columns: "Sequence[polars.Series]") -> "list[polars.Series]":
+def alike(columns: Sequence[Series]) -> list[Series]:
     """Columns of names in one type: 64-bit integers where all hold integers, else text."""
-    import polars
-
     whole = all(column.dtype.is_integer() for column in columns)
     return [column.cast(polars.Int64) if whole else text(column) for column in columns]
 
 
-def same(names: "polars.Series", others: "polars.Series") -> bool:
+def same(names: Series, others: Series) -> bool:
     """Whether two columns of one type hold the same names in one order."""
     alike = names.dtype == others.dtype and len(names) == len(others)
     return names is others or (alike and bool((names == others).all()))
 
 
-def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
+def positions(names_wanted: Series, known: Series) -> RowInts:
     """The position of each name among the known names, -1 if it is not there."""
-    import polars
-
     if names_wanted.dtype != known.dtype:
         names_wanted, known = alike((names_wanted, known))
     rows = np.arange(len(known))
     if same(names_wanted, known):
         return rows
-    wanted = polars.DataFrame({"name": names_wanted})
-    table = polars.DataFrame({"name": known, "row": rows})
+    wanted = DataFrame({"name": names_wanted})
+    table = DataFrame({"name": known, "row": rows})
     joined = wanted.join(table, on="name", how="left", maintain_order="left")
     return joined["row"].fill_null(-1).to_numpy()
 
@@ -431,7 +413,7 @@ def positions(names_wanted: "polars.Series", known: "polars.Series") -> RowInts:
 class Names(Sequence[str]):
     """Names in one column, which become Python text only on access; see `keys` and `compact`."""
 
-    column: "polars.Series"
+    column: Series
 
     def __len__(self) -> int:
         return len(self.column)
@@ -448,27 +430,26 @@ class Names(Sequence[str]):
 
 def numbered(size: int) -> Names:
     """The names 0, 1, ... of rows that came without."""
-    import polars
-
-    return Names(polars.Series("name", np.arange(size)))
+    return Names(Series("name", np.arange(size)))
 
 
-def as_series(listed: Strings) -> "polars.Series":
+def as_series(listed: Strings) -> Series:
     """Names as one column, of text or integers."""
     return listed.column if isinstance(listed, Names) else polars_names(listed)
 
 
-def polars_names(listed: Strings) -> "polars.Series":
+def polars_names(listed: Strings) -> Series:
     """Names of Python as one column."""
-    import polars
-
-    return polars.Series("name", list(listed), dtype=polars.String)
+    return Series("name", list(listed), dtype=String)
 
 
-def from_rows(rows: Sequence[Mapping[str, object]], columns: MaybeStrings = None) -> "polars.DataFrame":
-    import polars
+def of_columns(columns: Iterable[Series]) -> DataFrame:
+    """Columns side by side; in a list polars would make up a name for one that has none."""
+    return DataFrame({column.name: column for column in columns})
 
-    return polars.DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)
+
+def from_rows(rows: Sequence[Mapping[str, object]], columns: MaybeStrings = None) -> DataFrame:
+    return DataFrame(list(rows), schema=list(columns) if columns is not None else None, infer_schema_length=None)
 
 
 def as_array(values: object) -> object:

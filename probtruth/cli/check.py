@@ -27,16 +27,14 @@ type Checked = tuple[str, Sequence[str]]  # What a file is, and lines of what it
 
 
 def check(
-    context: opt.Context,
+    console: Console,
     reading: LabelReading,
     cells: opt.Cells,
     files: list[str],
     model: MaybeText = None,
     score: MaybeText = None,
-    json: bool = False,
 ) -> None:
     """Validate files and print what would be used of them."""
-    console = Console.of(context, json)
     rows = []
     faults = []
     how = {"replicate": reading.replicate, "annotator": reading.annotator, "missing": reading.missing}

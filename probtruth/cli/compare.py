@@ -13,7 +13,7 @@ from probtruth.io.formats import MaybeText, ScoreReading
 
 
 def compare(
-    context: opt.Context,
+    console: Console,
     reading: ScoreReading,
     verdict: opt.Verdict,
     scores: list[str],
@@ -25,7 +25,6 @@ def compare(
     memory: MaybeText = None,
     show: MaybeText = None,
     out: MaybeText = None,
-    json: bool = False,
 ) -> None:
     """Compare models by any per-item score."""
     from probtruth.io.scores import scores_in_files
@@ -34,7 +33,7 @@ def compare(
     from probtruth.line.result import Result
     from probtruth.types import Votes
 
-    console, gate = Console.of(context, json), verdict.gate
+    gate = verdict.gate
     options = {"replicates": replicates, "fold_correlation": fold_correlation, **verdict.options}
     check_output(out, show, reading.item or "item")
     cache_compiled_code()

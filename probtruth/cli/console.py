@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from typer import Context
+
+from probtruth.check import Strings
 from probtruth.cli import settings
 from probtruth.cli.fail_if import Gate
 from probtruth.errors import InputError
@@ -18,13 +21,20 @@ from probtruth.io.formats import MaybeText
 class Console:
     """`json`: the result as JSON on standard output and nothing else there."""
 
-    json: bool
-    command: str = ""
+    context: Context = None  # type: ignore[assignment]  # every command has one
+    json: bool = False
 
-    @classmethod
-    def of(cls, context: Any, json: bool) -> "Console":
-        """The console of a command, with its command line."""
-        return cls(json, settings.command_line(context.obj))
+    @property
+    def command(self) -> str:
+        """The command as it was typed."""
+        return settings.command_line(self.context.obj)
+
+    def refuse(self, unused: Strings, beside: str) -> None:
+        """Raises for an option that was typed and does nothing beside others."""
+        for param in self.context.command.params:
+            source = self.context.get_parameter_source(param.name or "")
+            if param.name in unused and getattr(source, "name", "") == "COMMANDLINE":
+                raise InputError(f"{param.opts[0]} with {beside}", "options that say something of it", "Leave it out.")
 
     def note(self, text: str) -> None:
         """A line on standard error."""

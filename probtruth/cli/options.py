@@ -14,10 +14,10 @@ import typer
 from typer import Context as Context
 from typer.core import TyperCommand
 
-from probtruth.check import MaybeNumber, Strings
+from probtruth.check import MaybeNumber
 from probtruth.cli.fail_if import Gate, gate_of
 from probtruth.errors import InputError
-from probtruth.io.formats import MaybeText, ScoreReading, Texts
+from probtruth.io.formats import LabelReading, MaybeText, ScoreReading, Texts
 
 # The panels of the help in order: what is read, what is asked of it, where the answer goes, and what few need.
 PANELS = ("Input", "Question", "Output", "Advanced")
@@ -175,11 +175,11 @@ class Pilot:
     """A pilot: its scores, or its annotations and predictions."""
 
     reading: ScoreReading
+    labels: LabelReading
     cells: Cells
     scores: list[str] | None = None
     annotations: MaybeText = None
     predictions: list[str] | None = None
-    label: MaybeText = None
     rule: str = "log"
     a: MaybeText = None
     b: MaybeText = None
@@ -225,14 +225,6 @@ class Watching:
     cluster: MaybeText = None
     largest_cluster: int | None = None
     close: bool = False
-
-
-def refuse_unused(context: Context, unused: Strings, beside: str) -> None:
-    """Raises for an option that was typed and does nothing beside others."""
-    for param in context.command.params:
-        source = context.get_parameter_source(param.name)
-        if param.name in unused and getattr(source, "name", "") == "COMMANDLINE":
-            raise InputError(f"{param.opts[0]} with {beside}", "options that say something of it", "Leave it out.")
 
 
 def chosen_rule(word: str) -> Any:

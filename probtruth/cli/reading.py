@@ -101,6 +101,7 @@ def _no_labels(got: str, more: str = "") -> InputError:
 
 def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     """The scores of a pilot, and the annotations behind them where there are annotators."""
+    console.refuse(*pilot.unused)
     if (not pilot.scores) == (pilot.annotations is None):
         raise InputError(
             "both SCORES and --annotations" if pilot.scores else "no pilot",
@@ -118,9 +119,7 @@ def read_pilot(pilot: Pilot, console: Console) -> tuple[Any, Any]:
     from probtruth.truth.infer import infer_truth
     from probtruth.types import Annotations
 
-    reading = pilot.reading
-    how = LabelReading(reading.item, reading.annotator, pilot.label, reading.replicate, reading.format, reading.missing)
-    labels, predictions, _ = read(Files(how, pilot.cells, pilot.predictions, pilot.annotations))
+    labels, predictions, _ = read(Files(pilot.labels, pilot.cells, pilot.predictions, pilot.annotations))
     for note in (*getattr(labels, "notes", ()), *predictions.notes):
         console.note(note)
     behind = None

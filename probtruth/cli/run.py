@@ -16,7 +16,7 @@ OF_ONE_LABEL = (tuple(OF_ONE.split()), "several --label")
 
 
 def run(
-    context: opt.Context,
+    console: Console,
     files: Files,
     verdict: opt.Verdict,
     label: list[str] | None = None,
@@ -30,12 +30,11 @@ def run(
     memory: MaybeText = None,
     show: MaybeText = None,
     out: MaybeText = None,
-    json: bool = False,
 ) -> None:
     """Turn labels and predictions into P(A beats B) and a report."""
     labels = label or []
     several = len(labels) > 1
-    opt.refuse_unused(context, *(OF_ONE_LABEL if several else _unused(files)))
+    console.refuse(*(OF_ONE_LABEL if several else _unused(files)))
     files = replace(files, reading=replace(files.reading, label=labels[0] if labels else None))
     if metric is not None and (rule, floor, gold, verdict.weights) != ("log", None, None, None):
         raise InputError(
@@ -45,7 +44,7 @@ def run(
     options = {"method": truth, "estimand": estimand, **verdict.options}
     if metric is None:
         options |= {"rule": opt.chosen_rule(rule), "floor": floor, "gold": _gold(gold, item)}
-    console, gate = Console.of(context, json), verdict.gate
+    gate = verdict.gate
     check_output(out, show, item)
     cache_compiled_code()
     if several:
@@ -94,12 +93,11 @@ def _unused(files: Files) -> tuple[Texts, str]:
     return (), ""
 
 
-def demo(context: opt.Context, out: str = "probtruth-demo", seed: int = 0, json: bool = False) -> None:
+def demo(console: Console, out: str = "probtruth-demo", seed: int = 0) -> None:
     """Evaluate embedded data: print the verdict, write a report."""
     from probtruth import demo as data
     from probtruth.line.evaluate import evaluate
 
-    console = Console.of(context, json)
     annotations, predictions = data.paths()
     console.note(data.NOTE)
     check_output(out)

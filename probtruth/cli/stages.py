@@ -15,7 +15,7 @@ CSV_LACKS = (
 
 
 def truth(
-    context: opt.Context,
+    console: Console,
     reading: LabelReading,
     file: str,
     method: MaybeText = None,
@@ -23,7 +23,6 @@ def truth(
     exclude_annotator: list[str] | None = None,
     out: MaybeText = None,
     seed: int = 0,
-    json: bool = False,
 ) -> None:
     """Infer soft labels and how good annotators are. Without --out, print a summary only."""
     cache_compiled_code()
@@ -36,7 +35,6 @@ def truth(
     from probtruth.truth.annotators import annotators
     from probtruth.truth.infer import infer_truth
 
-    console = Console.of(context, json)
     if out is not None:
         check_soft_out(out)
     with console.progress("reading annotations"):
@@ -67,7 +65,7 @@ def truth(
 
 
 def score(
-    context: opt.Context,
+    console: Console,
     reading: LabelReading,
     cells: opt.Cells,
     truth: str,
@@ -77,7 +75,6 @@ def score(
     floor: MaybeNumber = None,
     each: str = "item",
     memory: MaybeText = None,
-    json: bool = False,
 ) -> None:
     """Score predictions against soft labels, or each annotator's. A row for each item (and annotator) and model."""
     cache_compiled_code()
@@ -92,7 +89,7 @@ def score(
     from probtruth.types import Index, Predictions, Truth
     from probtruth.types.arguments import ScoredUnit
 
-    console, chosen = Console.of(context, json), opt.chosen_rule(rule)
+    chosen = opt.chosen_rule(rule)
     check_parquet_out(out)
     files = opened_models(model_files(predictions))
     with console.progress("reading and scoring"):

@@ -13,18 +13,15 @@ from probtruth.io.formats import LabelReading, MaybeText
 
 
 def plan(
-    context: opt.Context,
+    console: Console,
     pilot: opt.Pilot,
     study: opt.Study,
     cost: list[str] | None = None,
-    json: bool = False,
 ) -> None:
     """Plan a study from a pilot: size, cost, what to buy next."""
     from probtruth.report.terminal_study import plan_summary
     from probtruth.study.plan import plan
 
-    opt.refuse_unused(context, *pilot.unused)
-    console = Console.of(context, json)
     scores, annotations = read_pilot(pilot, console)
     with console.progress("planning"):
         costs = _prices(cost or [])
@@ -47,7 +44,7 @@ def _prices(costs: Strings) -> dict[str, float] | None:
 
 
 def choose_gold(
-    context: opt.Context,
+    console: Console,
     reading: LabelReading,
     cells: opt.Cells,
     annotations: str,
@@ -60,12 +57,10 @@ def choose_gold(
     a: MaybeText = None,
     b: MaybeText = None,
     seed: int = 0,
-    json: bool = False,
 ) -> None:
     """Choose the items that an expert labels, for --gold of `probtruth run`."""
     from probtruth.io.output.csv_safe import check_new_csv, write_new_csv
 
-    console = Console.of(context, json)
     check_new_csv(out)
     cache_compiled_code()
     with console.progress("choosing"):
@@ -84,11 +79,10 @@ def choose_gold(
 
 
 def monitor(
-    context: opt.Context,
+    console: Console,
     watching: opt.Watching,
     scores: str,
     state: str,
-    json: bool = False,
 ) -> None:
     """Compare two models while scores come in. Look as often as you like; known items are skipped."""
     from probtruth.io.output.folder import check_out
@@ -99,7 +93,6 @@ def monitor(
 
     if watching.close and watching.cluster is None:
         raise InputError("--close without --cluster", "clusters, of which the last is complete", "Leave it out.")
-    console = Console.of(context, json)
     check_out(state, is_state)
     table: Any = opened(scores)
     watched = monitor(table, state if Path(state).exists() else None, **vars(watching))
@@ -111,20 +104,17 @@ def monitor(
 
 
 def validate(
-    context: opt.Context,
+    console: Console,
     pilot: opt.Pilot,
     n_items: int | None = None,
     difference: MaybeNumber = None,
     replications: int = 400,
     seed: int = 0,
-    json: bool = False,
 ) -> None:
     """Check the error rates of the answer on data like yours. Draws studies from your own items."""
     from probtruth.report.terminal_study import validation_summary
     from probtruth.study.validate import validate
 
-    opt.refuse_unused(context, *pilot.unused)
-    console = Console.of(context, json)
     scores, _ = read_pilot(pilot, console)
     with console.progress("studies") as on_progress:
         known: dict[str, Any] = {

@@ -16,7 +16,7 @@ from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
 from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Soft, Wide, kind_of, log_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
-from probtruth.io.table import FrameTable, Table, opened, too_large
+from probtruth.io.table import FrameTable, Table, opened, placed
 from probtruth.io.tables.columns import items_in
 from probtruth.io.tables.wide import NAME, VALUE, fill, long_form
 from probtruth.kernels.host import empty_array
@@ -100,8 +100,8 @@ def annotations_in(
             table.name,
         )
     refuse_unused(how, kind.form, OF_LABELS, table.name)
-    on_disk = too_large([table], memory)
-    return annotations_of(table.in_batches() if on_disk else table, kind, how, beside.labels, on_disk)
+    (table,) = placed([table], memory)
+    return annotations_of(table, kind, how, beside.labels)
 
 
 def annotations_of(
@@ -109,7 +109,6 @@ def annotations_of(
     kind: LabelKind,
     how: LabelReading = LabelReading(),
     labels: MaybeStrings = None,
-    on_disk: bool = False,
     beside: MaybeStrings = None,
 ) -> Annotations:
     """The annotations in a table of this kind, under these labels if they are all that an item can have.
@@ -123,7 +122,7 @@ def annotations_of(
         made = _of_wide(table, kind, how, labels)
     else:
         assert isinstance(kind, Counts)
-        made = _of_counts(table, kind, how, on_disk)
+        made = _of_counts(table, kind, how)
     made = replace(made, notes=(*table.head[1].notes, *kind.notes, *made.notes, *placeholders(made, labels or beside)))
     return made if labels is None else made.with_labels(index_of_labels(labels))
 
@@ -171,10 +170,10 @@ def _of_wide(table: Table, kind: Wide, how: LabelReading, labels: MaybeStrings) 
     return replace(made, index=replace(made.index, positional_items=True, item_rows=np.arange(made.n_items)))
 
 
-def _of_counts(table: Table, kind: Counts, how: LabelReading, on_disk: bool) -> Annotations:
+def _of_counts(table: Table, kind: Counts, how: LabelReading) -> Annotations:
     columns = [*kind.labels.values()]
     items, n_rows, source = items_in(table, kind, "one row of counts for each item", ONE_ROW)
-    counts = empty_array((n_rows, len(columns)), on_disk, np.int64)
+    counts = empty_array((n_rows, len(columns)), table.batched, np.int64)
     fill(counts, np.arange(n_rows), n_rows, table.rows(kind.columns), columns, _whole, partial(_no_count, columns))
     notes: Texts = (f"{table.name}: read as counts of votes: {shortlist(kind.labels)}",)
     labels = [label for label in kind.labels if label not in how.none]

@@ -156,6 +156,7 @@ def kind_of(
     table: Table, how: LabelReading = LabelReading(), beside: Beside = Beside(), votes_only: bool = False
 ) -> LabelKind:
     """What a table of labels that is no log holds, and which of its columns; with `votes_only`, of annotators."""
+    rows = table
     table = table.with_items(how.item)
     columns = table.columns
     if how.format == "wide":
@@ -165,7 +166,8 @@ def kind_of(
     if how.format not in ("counts", "soft"):
         label = how.column("label")
         if label in columns and how.column("annotator") in columns:
-            return _long(table, how, beside)
+            # numbers of rows name no items of a table with several rows an item
+            return _long(rows if rows.numbers_rows else table, how, beside)
         if label in columns and how.annotator is None and not votes_only:
             return Hard(*item_column(table, how.item, beside.items, (label,)), label)
         if how.annotator is not None or label in columns:
@@ -381,7 +383,7 @@ def _models_in_rows(table: Table, how: ScoreReading, models: MaybeStrings) -> Ma
 
 def _board_of_models(table: Table, rows: str, how: ScoreReading) -> Board:
     frame, source = table.with_items(rows).head
-    others = [name for name in frame.columns if name != rows and name.strip()]
+    others = [name for name in saying(frame) if name != rows and name.strip()]
     numeric = of_scores(frame, others)
     # beside scores, truth values are facts about a model
     numeric = [name for name in numeric if not of_truth_values(frame, name)] or numeric

@@ -19,7 +19,7 @@ from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.frames import Names, as_series, text
 from probtruth.io.addresses import fetched_once, is_path, named
 from probtruth.io.formats import MaybeText, Texts
-from probtruth.io.table import VALUE, Table, opened, too_large
+from probtruth.io.table import VALUE, Table, opened, placed
 from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
     REPEATED,
@@ -96,11 +96,8 @@ def read_predictions(
         opened_tables[model] = made.with_items(item)
     kind = known_kind(kind)
     wanted = as_names(labels, "labels")
-    on_disk = too_large(opened_tables.values(), memory)
     tables: list[_Table] = []
-    for model, table in opened_tables.items():
-        if on_disk:
-            table = table.in_batches()
+    for model, table in zip(opened_tables, placed([*opened_tables.values()], memory), strict=True):
         chosen = choose(table, item, index, kind, wanted)
         known = tables[0].items if tables else None
         column = str(chosen.item)
@@ -122,7 +119,7 @@ def read_predictions(
     used = None if index is None or index.positional_labels else {*index.labels}
     names, rows_of, audit = _side_by_side({table.model: table.items for table in tables}, index)
     made_index, order, _ = Index.of_array((len(names), len(own_labels)), names, own_labels)
-    logs = empty_array((len(tables), len(order), len(own_labels)), on_disk)
+    logs = empty_array((len(tables), len(order), len(own_labels)), tables[0].table.batched)
     divided = []
     like_probs = []
     warnings: list[str] = []

@@ -18,7 +18,7 @@ from probtruth.io.addresses import fetched_once, is_path
 from probtruth.io.formats import MaybeText, ScoreReading, Texts, listed
 from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, log_of, score_kind, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
-from probtruth.io.table import OWN, Part, Table, opened, too_large
+from probtruth.io.table import OWN, Part, Table, opened, placed
 from probtruth.io.tables import parquet_notes
 from probtruth.io.tables.wide import NAME, VALUE, check_wide
 from probtruth.io.truth import answers_of, arrays_of_answers
@@ -290,7 +290,7 @@ def _of_board(table: Table, kind: Board, how: ScoreReading) -> Scores:
     frame, source = table.with_items(kind.rows).whole
     check_wide(frame, source, {of_rows: kind.rows, **others}, kind.columns, of_columns)
     parts = []
-    rows = DataFrame([frame.get_column(name) for name in {kind.rows, *others.values()}])
+    rows = frames.of_columns([frame.get_column(name) for name in {kind.rows, *others.values()}])
     for name in kind.columns:
         cells = frame.get_column(name).alias(VALUE)
         parts.append((rows.with_columns(cells, polars.lit(name).alias(NAME)), replace(source, columns={VALUE: name})))
@@ -323,17 +323,17 @@ def _of_long(table: Table, kind: LongScores, how: ScoreReading, memory: MaybeNum
     for role in ("group", "cluster", "annotator"):
         if notes and role in table.columns:  # which probtruth itself wrote
             columns.setdefault(role, role)
-    on_disk = too_large([table], memory) and table.stored and columns.keys().isdisjoint(("replicate", "annotator"))
-    if on_disk:
-        table = table.in_batches()
+    (large,) = placed([table], memory)
+    if table.stored and columns.keys().isdisjoint(("replicate", "annotator")):
+        table = large
     need_columns(table.columns, columns, table.name)
     parts = table.rows([*columns.values(), kind.score])
-    scores = _made(parts, columns, kind.score, how, table.name, notes, on_disk)
+    scores = _made(parts, columns, kind.score, how, table.name, notes, table.batched)
     had_labels = "models" in notes or any(name.startswith(OWN) for name in table.columns)
     if not had_labels or kind.score != "score":
         return scores
     with_labels = None
-    if "arrays" in notes and parquet_notes.ARRAYS in table.columns and not on_disk:
+    if "arrays" in notes and parquet_notes.ARRAYS in table.columns and not table.batched:
         try:
             with_labels = _beside_labels(parquet_notes.arrays_of(table, notes), scores, notes)
         except (AttributeError, KeyError, TypeError, ValueError, polars.exceptions.PolarsError) as error:

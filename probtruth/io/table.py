@@ -49,6 +49,7 @@ class Table(ABC):
     has_names: bool = True
     stored: bool = False  # whether it lies in files
     single: bool = False  # whether it was a Series
+    batched: bool = False  # whether its numbers lie on disk while they are worked on
     tool: MaybeText = None  # what wrote it, if it is no table but a log or an export
 
     @property
@@ -94,11 +95,7 @@ class Table(ABC):
             return first, source
         source = Source.of_parts([(own, frame.height) for frame, own in parts])
         columns = [_column(name, [frame.get_column(name) for frame, _ in parts]) for name in first.columns]
-        return DataFrame(columns), replace(source, name=self.name)
-
-    def in_batches(self) -> "Table":
-        """The same table, of which no more than a part is in memory at once."""
-        return self
+        return frames.of_columns(columns), replace(source, name=self.name)
 
     def with_items(self, item: MaybeText) -> "Table":
         """The same table, with a column of the names of its items where they stand in none, or in several."""
@@ -107,7 +104,13 @@ class Table(ABC):
             return self
         frame, source = self.whole
         names = joined([frames.cells(frame, name) for name in parts])
-        return FrameTable(DataFrame([names.alias(str(item)), *frame]), self.name, source=source, stored=self.stored)
+        return FrameTable(
+            frames.of_columns([names.alias(str(item)), *frame]),
+            self.name,
+            source=source,
+            stored=self.stored,
+            batched=self.batched,
+        )
 
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
@@ -126,6 +129,7 @@ class FrameTable(Table):
     single: bool = False
     source: Source | None = None
     stored: bool = False
+    batched: bool = False
 
     @property
     def head(self) -> Part:
@@ -145,7 +149,7 @@ class FrameTable(Table):
             return super().with_items(item)
         names = polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]
-        return replace(self, frame=DataFrame([names, *rest]), row_names=None, index_columns=())
+        return replace(self, frame=frames.of_columns([names, *rest]), row_names=None, index_columns=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +158,7 @@ class FileTable(Table):
 
     path: Path
     batched: bool = False
-    held: list[Part] = field(default_factory=list)
+    held: list[Part] = field(default_factory=list, init=False)
     stored: bool = field(default=True, init=False)
 
     @property
@@ -220,9 +224,6 @@ class FileTable(Table):
                         source.name,
                     )
                 yield frame, source
-
-    def in_batches(self) -> "Table":
-        return replace(self, batched=True, held=[])
 
     def metadata(self) -> Mapping[bytes, bytes]:
         return self.binaries[0].metadata if len(self.binaries) == len(self.files) == 1 else {}
@@ -307,9 +308,11 @@ def _of_array(source: Any, what: str) -> Table:
     return FrameTable(frame, what, own.items, tuple(levels), single=True)
 
 
-def too_large(tables: Iterable[Table], memory: MaybeNumber) -> bool:
-    """Whether tables lie on disk while they are worked on: where they take more than `memory`, half of what is free."""
+def placed(tables: Sequence[Table], memory: MaybeNumber) -> list[Table]:
+    """The tables; those that take more than `memory` (half of what is free) lie on disk while they are worked on."""
     limit = SHARE * free_memory() if memory is None else memory
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not limit > 0:
         raise InputError(f"memory={memory!r}", "a positive number of bytes", "Write memory=2e9.")
-    return COPIES * sum(table.size for table in tables) > limit
+    if COPIES * sum(table.size for table in tables) <= limit:
+        return [*tables]
+    return [replace(table, batched=True) for table in tables]  # type: ignore[type-var]

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from probtruth.errors import InputError
-from probtruth.io.addresses import location, matching, shown
+from probtruth.io.addresses import BINARIES, location, matching, shown
 from probtruth.io.formats import TOOLS, MaybeText
 from probtruth.io.json_values import first_object, parsed
-from probtruth.io.tables.read import BINARIES, BOM, guarded, read_bytes
+from probtruth.io.tables.read import BOM, guarded, read_bytes
 from probtruth.types.arguments import StrPath
 
 AGGREGATE = {"evaluation_results", "higher_is_better"}  # Keys of results without samples: Every Eval Ever's, lm-eval's

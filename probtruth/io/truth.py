@@ -104,7 +104,7 @@ def check_soft_out(path: StrPath) -> None:
     (check_new_csv if as_csv else parquet_notes.check_parquet_out)(path)
 
 
-def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk: bool = False) -> Truth:
+def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None) -> Truth:
     """The soft labels in a table, of rows that are distributions.
 
     Where the file does not say what they are, `estimand` does.
@@ -125,7 +125,7 @@ def soft_of(table: Table, kind: Soft, estimand: Estimand | None = None, on_disk:
             )
         check_rows(cells, ordered, source, "probs", suspects(labels, None, kind.item), "soft labels")
 
-    probs = empty_array((len(rows), len(labels)), on_disk)
+    probs = empty_array((len(rows), len(labels)), table.batched)
     parts = (under_labels(*part, kind) for part in table.rows(kind.columns))
     fill(probs, rows, len(rows), parts, ordered, lambda cells: (cells, surely_simplex(cells)), refuse)
     notes = parquet_notes.of(table)

@@ -5,7 +5,6 @@ from itertools import chain
 
 import numpy as np
 import polars
-from jaxtyping import Int
 
 from probtruth import check, frame_numbers, frames
 from probtruth.check import MaybeText, Source, Strings, one_of, quote, shortlist
@@ -17,7 +16,7 @@ from probtruth.io.vote_columns import votes_in
 from probtruth.kernels.shapes import RowInts
 from probtruth.types import Votes
 from probtruth.types.arguments import Frame, StrPath
-from probtruth.types.index import positions, sort_names
+from probtruth.types.index import in_order, positions
 from probtruth.types.score_rows import partition_of
 
 LEFT, RIGHT, TIE = 1, -1, 0
@@ -119,7 +118,7 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         raise InputError("no rows", "at least one vote", "Check the file.", source.name)
     columns = [frames.text(frames.written(frame, name, source, "model")) for name in (kind.left, kind.right)]
     names = frames.by_value(polars.concat(columns))
-    sides, models, _ = _in_order(*frames.coded(names))  # the left one of every row, then the right one
+    sides, models = in_order(*frames.coded(names))  # the left one of every row, then the right one
     if len(models) < 2:
         raise InputError(f"one model only ({shortlist(models)})", "two at least", "Add votes.", source.name)
     opposite = np.roll(sides, n_rows)
@@ -147,8 +146,8 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
     for role, column in (("item", kind.item), ("annotator", kind.annotator), ("group", kind.group)):
         if column is not None:
             coded[role] = frames.encode(chosen, column, source_of_votes, role)
-    item, items, order = _in_order(*coded["item"])
-    annotator, annotators, _ = _in_order(*coded["annotator"]) if "annotator" in coded else (None, (), None)
+    item, items = in_order(*coded["item"])
+    annotator, annotators = in_order(*coded["annotator"]) if "annotator" in coded else (None, ())
     covariates = {}
     for name in kind.covariates:
         values = frame_numbers.numbers(frame, name, source, "covariate")
@@ -173,15 +172,10 @@ def votes_of(table: Table, kind: VoteKind) -> Votes:
         placed=bool(kind.games),
         notes=notes,
         covariates=covariates,
-        groups=partition_of("group", coded, order, source_of_votes, {"group": str(kind.group)}),
+        groups=partition_of(
+            "group", coded, positions(coded["item"][1], items), source_of_votes, {"group": str(kind.group)}
+        ),
     )
-
-
-def _in_order(codes: RowInts, names: Strings) -> tuple[RowInts, Texts, Int[np.ndarray, " name"]]:
-    """The codes and the names in the order of the names, and where these stood before."""
-    ordered = sort_names(names)
-    place = positions(ordered, names)
-    return place[codes], ordered, np.argsort(place)
 
 
 def _outcomes(

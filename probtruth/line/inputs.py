@@ -19,7 +19,7 @@ from probtruth.io.formats import LabelReading
 from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.predictions import opened_models, read_predictions
-from probtruth.io.table import ENOUGH, FrameTable, Table, opened, too_large
+from probtruth.io.table import ENOUGH, FrameTable, Table, opened, placed
 from probtruth.io.tables import columns
 from probtruth.io.tables.columns import label_columns, names_in, with_event
 from probtruth.io.tables.wide import PIVOT, items_of
@@ -149,20 +149,18 @@ def _of_table(
     beside = _beside(predictions, how, labels, used)
     kind = kind_of(table, how, beside)
     refuse_unused(how, kind.form, OF_LABELS, table.name)
-    on_disk = too_large([table], memory)
-    if on_disk:
-        table = table.in_batches()
+    (table,) = placed([table], memory)
     if isinstance(kind, Soft):
         if kind.item is not None:
             kind = with_event(kind, beside.labels or (), table)
-        return soft_of(table, kind, estimand, on_disk)
+        return soft_of(table, kind, estimand)
     if isinstance(kind, Hard):
         frame, source = table.with_items(how.item).whole
         frame, source, _ = answered(frame, source, kind.label, how.none)
         items, _ = items_of([(frame, source)], kind.item, "one known label for each item", REPEATED_LABEL)
         answers = frames.names(frame, kind.label, source, "label").to_list()
         return _hard(answers, items, beside, labels)
-    return annotations_of(table, kind, how, None, on_disk, beside.labels)
+    return annotations_of(table, kind, how, None, beside.labels)
 
 
 def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: Sequence[object]) -> Beside:

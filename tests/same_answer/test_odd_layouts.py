@@ -10,6 +10,8 @@ from uuid import UUID
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow.csv
 import pytest
 import xarray
 
@@ -259,7 +261,8 @@ def test_what_is_no_annotator_in_a_wide_table(codes: bool) -> None:
     if codes:
         wide = wide.replace({"n": 0, "y": 1})
     wanted = pt.read_annotations(wide, format="wide").counts()
-    more = {"Unnamed: 0": range(24), "index": range(24)[::-1], "text": [f"text {row}" for row in range(24)]}
+    assert (pt.read_annotations(wide.assign(**{"Unnamed: 0": range(24)}), format="wide").counts() == wanted).all()
+    more = {"index": range(24)[::-1], "text": [f"text {row}" for row in range(24)]}
     for name, values in more.items():
         with pytest.raises(pt.InputError, match=rf"column '{name}'.*annotators=\['p', 'q', 'r'\]"):
             pt.read_annotations(wide.assign(**{name: values}), format="wide")
@@ -571,3 +574,64 @@ def test_no_number_is_a_slip_for_another() -> None:
             {"a": {"item": ITEMS, "0": [0.5] * 24, "1": [0.5] * 24}},
         )
     assert "Did you mean" not in str(refused.value)
+
+
+def unnamed(rows: str, place: Path) -> dict[str, Any]:
+    """A table whose first column has no name, as pandas exports an index, by every way in."""
+    path = place / "t.csv"
+    path.write_text(rows)
+    again = place / "again.csv"
+    pd.read_csv(path).to_csv(again, index=False)
+    semicolons = place / "semicolons.csv"
+    semicolons.write_text(rows.replace(",", ";"))
+    filtered = pd.concat([pd.read_csv(path), pd.read_csv(path)])[: len(pd.read_csv(path))]
+    return {
+        "semicolons": semicolons,
+        "a frame whose rows are numbered": filtered.set_index(filtered.index + 5).rename(columns={"Unnamed: 0": ""}),
+        "a file": path,
+        "a file that pandas wrote again": again,
+        "pandas": pd.read_csv(path),
+        "polars": pl.read_csv(path),
+        "pyarrow": pyarrow.csv.read_csv(path),
+        "a frame without a name": pd.read_csv(path).rename(columns={"Unnamed: 0": ""}),
+    }
+
+
+def test_row_numbers_without_a_name_are_nothing(tmp_path: Path) -> None:
+    """'Unnamed: 0' of pandas, and 'column_0' of polars, were a label with votes, an annotator, a model, a benchmark."""
+    for table in unnamed(",item,n,y\n0,i0,1,3\n1,i1,3,0\n2,i2,2,1\n", tmp_path).values():
+        assert pt.read_annotations(table, format="counts").counts().tolist() == [[1, 3], [3, 0], [2, 1]]
+        assert pt.read_annotations(table, format="wide").index.annotators == ("n", "y")
+        assert pt.read_scores(table, models=[], score="loss").models == ("n", "y")
+    for table in unnamed(",item,n,y\n0,i0,0.5,0.5\n1,i1,0,1\n2,i2,1,0\n", tmp_path).values():
+        assert pt.read_predictions({"m": table}).probs.tolist() == [[[0.5, 0.5], [0, 1], [1, 0]]]
+    for table in unnamed(",Model,mmlu,arc\n0,a,0.1,0.2\n1,b,0.3,0.1\n", tmp_path).values():
+        assert pt.read_scores(table, higher_is_better=True, score="accuracy").items == ("arc", "mmlu")
+
+
+def test_numbers_of_rows_that_were_filtered(tmp_path: Path) -> None:
+    """Without pandas' name for them they are refused."""
+    for name, table in unnamed(",item,n,y\n3,i0,1,3\n5,i1,3,0\n9,i2,2,1\n", tmp_path).items():
+        if "pandas" in name:
+            assert pt.read_annotations(table, format="counts").counts().tolist() == [[1, 3], [3, 0], [2, 1]]
+            assert pt.read_scores(table, models=[], score="loss").models == ("n", "y")
+            continue
+        with pytest.raises(pt.InputError, match="a column without a name"):
+            pt.read_annotations(table, format="counts")
+        with pytest.raises(pt.InputError, match="a column without a name"):
+            pt.read_scores(table, models=[], score="loss")
+
+
+@pytest.mark.parametrize("item", [None, "questoin"])
+def test_rows_of_a_filtered_frame_are_no_items(item: str | None) -> None:
+    """A misspelt column of items: each row of a frame that was filtered, or put together, was an item of its own."""
+    called = VOTES.rename(columns={"item": "question"})
+    for frame in (
+        called,
+        called[called["annotator"] != "r"],
+        pd.concat([called[:9], called[9:].reset_index(drop=True)]),
+    ):
+        with pytest.raises(pt.InputError, match=r"no column '(item|questoin)'"):
+            pt.read_annotations(frame, item=item)
+        with pytest.raises(pt.InputError, match=r"no column '(item|questoin)'"):
+            pt.evaluate(frame, MODELS, item=item or "item", engine="exact")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def test_an_inch_mark_does_not_hold_the_rest_of_a_file(tmp_path: Path, monkeypat
     rows[3] = 'q3,0.5,0.5,5" pipe'
     rows[7] = 'q7,0.5,0.5,"two\nlines, ""quoted"""'
     path.write_text("\n".join(["item,cat,dog,text", *rows]) + "\n")
-    parts = [frame for frame, _ in opened(path).in_batches().rows()]
+    parts = [frame for frame, _ in replace(opened(path), batched=True).rows()]
     assert max(part.height for part in parts) < 300
     whole = pl.concat(parts)
     assert whole.equals(opened(path).whole[0])

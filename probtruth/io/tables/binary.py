@@ -12,8 +12,7 @@ from polars import DataFrame
 
 from probtruth.check import MaybeStrings, Source, unique
 from probtruth.errors import InputError
-from probtruth.io.addresses import shown
-from probtruth.io.tables.read import BINARIES
+from probtruth.io.addresses import BINARIES, shown
 
 ROWS = 1 << 16  # of a batch
 INSIDE = ("unwrap()", "panicked", "called `", "assertion", "0x", "/")  # Words of a library about its own code

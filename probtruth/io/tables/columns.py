@@ -136,16 +136,22 @@ def choose(table: Table, item: MaybeText, index: Index | None, kind: str, labels
     return replace(chosen, notes=(*notes, *chosen.notes))
 
 
+UNNAMED = re.compile(r"Unnamed: \d+([.]\d+)?")  # What pandas calls a column without a name
+
+
 def saying(frame: DataFrame) -> list[str]:
     """The columns, without those that have no name and hold nothing or row numbers, as an index that was exported."""
     rows = np.arange(frame.height)
     left = []
     for name in frame.columns:
         cells = frames.cells(frame, name)
-        if not name.strip():
+        of_pandas = UNNAMED.fullmatch(name) is not None
+        if of_pandas or not name.strip():
             numbers = frame_numbers.numeric(cells)
-            empty = frames.blank(cells).all()
-            if empty or (not numbers.has_nulls() and (numbers.to_numpy() == rows).all()):
+            whole = not numbers.has_nulls() and (numbers == numbers.floor()).all()
+            of_rows = whole and (numbers.to_numpy() == rows).all()
+            of_some_rows = of_pandas and whole and numbers.is_unique().all()  # of a frame that was filtered
+            if frames.blank(cells).all() or of_rows or of_some_rows:
                 continue
         left.append(name)
     return left

@@ -14,6 +14,7 @@ from polars import DataFrame, Series, String
 
 from probtruth.check import Source, quote, shortlist, unique
 from probtruth.errors import InputError
+from probtruth.frames import of_columns
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 # A number with a decimal comma, or without decimals.
@@ -140,4 +141,4 @@ def _decimal_points(
             column = column.str.replace(",", ".", literal=True)
         made.append(column.alias(name))
     note = f"{source.name}: read {shortlist(found)} with decimal commas"
-    return DataFrame(made), replace(source, notes=(*source.notes, note) if found else source.notes)
+    return of_columns(made), replace(source, notes=(*source.notes, note) if found else source.notes)

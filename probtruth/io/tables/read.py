@@ -10,7 +10,7 @@ from polars import DataFrame
 
 from probtruth.check import Source
 from probtruth.errors import InputError
-from probtruth.io.addresses import DELTA_LOG, location, matching, of_delta, shown
+from probtruth.io.addresses import BINARIES, DELTA_LOG, TABLES, location, matching, of_delta, shown
 from probtruth.io.tables import csv_text, json_lines
 from probtruth.types.arguments import StrPath
 
@@ -27,8 +27,6 @@ MAGIC = {
 }  # How common binary files begin, and what to do with them
 
 BOM = b"\xef\xbb\xbf"  # The byte-order mark in UTF-8
-TEXTS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
-BINARIES = (".parquet", ".arrow", ".ipc", ".feather")
 JSON = ".json"  # A list of objects, or one a line, which is read whole
 SEPARATED = {".csv": ",", ".tsv": "\t"}
 STANDARD_INPUT = "Standard input is not read: save what comes from it as a file."
@@ -48,10 +46,10 @@ def files_of(where: Path) -> list[Path]:
             regular(one)
         if not inside:
             raise InputError("a folder without Parquet or Arrow files", "at least one", "Check the path.", shown(one))
-        if inside[0].suffix.lower() not in (*TEXTS, *BINARIES):
+        if inside[0].suffix.lower() not in TABLES:
             raise InputError(
                 f"the extension {one.suffix!r}" if one.suffix else "a file without an extension",
-                f"one of {', '.join((*TEXTS, *BINARIES))}",
+                f"one of {', '.join(TABLES)}",
                 "Convert the file, or rename it after what it holds.",
                 shown(one),
             )
