@@ -27,7 +27,7 @@ from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
-from probtruth.types.index import as_names, event_of, places_said
+from probtruth.types.index import as_names, event_of, hard_labels, places_said
 from probtruth.types.predictions import of_event
 
 type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
@@ -225,13 +225,18 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
             "a label for every item",
             "Leave those items out.",
         )
-    fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
-    if fractions and beside.n_labels == 2:
-        name = frames.name_text(getattr(values, "name", None) or "")
+    name = frames.name_text(getattr(values, "name", None) or "")
+    fractions = kind == "f" and ((array >= 0) & (array <= 1)).all()
+    event = event_of(labels, name) if fractions and labels is not None and len(labels) == 2 else None
+    array = hard_labels(array)
+    if fractions and array.dtype.kind == "i" and (places_said(name) == {0} or (labels and event == labels[0])):
+        problem = f"0.0 and 1.0, which may be positions of labels or probabilities of {quote(event or name)}"
+        raise InputError(problem, "labels, as integers or as names", "Pass integers (np.asarray(labels, int)).")
+    kind = array.dtype.kind
+    if fractions and kind == "f" and beside.n_labels == 2:
         both: Any = np.stack([1 - array, array], axis=1)
         if labels is not None:
-            event = event_of(labels, name) or ""
-            return Truth.from_probs(both, items=items, labels=sorted(labels, key=event.__eq__))
+            return Truth.from_probs(both, items=items, labels=sorted(labels, key=(event or "").__eq__))
         of_first = places_said(name) == {0}
         made = Truth.from_probs(both[:, ::-1] if of_first else both, items=items)
         return replace(made, index=replace(made.index, event=() if of_first else (name,)))
