@@ -92,7 +92,7 @@ def test_row_numbers_are_no_items_of_scores() -> None:
 
 
 def test_a_column_that_is_not_there_is_called_what_it_is() -> None:
-    with pytest.raises(pt.InputError, match=r"no column 'item'.*a column of items\. Hint: Name it with item="):
+    with pytest.raises(pt.InputError, match=r"no column 'item'.*a column of items\. Hint: Name the item with item="):
         pt.read_scores({"a": [1.0, 2.0], "b": [2.0, 3.0]}, models=[], higher_is_better=True)
 
 
