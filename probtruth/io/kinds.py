@@ -54,14 +54,7 @@ FACTS = (
     "params?|parameters|rank|year|date|released?|hub|co[2₂]|costs?|price|size|memory|dimensions?|latency|votes|"
     "max tokens|context length|context window"
 )
-FACT = re.compile(rf"#|\b(?:{FACTS})\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Log:
-    """What a tool wrote: the log of a harness, or the export of annotations."""
-
-    tool: str
+FACT = re.compile(rf"#|^(?:id|index)$|\b(?:{FACTS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -133,7 +126,7 @@ class Board:
     notes: Texts = ()
 
 
-type ScoreKind = LongScores | Board | Votes | Log
+type ScoreKind = LongScores | Board | Votes
 
 
 @dataclass(frozen=True)
@@ -145,11 +138,11 @@ class Beside:
     n_labels: int | None = None
 
 
-def log_of(table: Table, how: Reading) -> Log | None:
-    """The log or export that a file or folder is, by its content or by the format that was said; None for a table."""
+def tool_in(table: Table, how: Reading) -> MaybeText:
+    """The tool that wrote a log or an export, by its content or by the format that was said; None for a table."""
     one_of(how.format, how.formats, "--format")
     tool = table.tool if how.format == "auto" else how.format
-    return Log(tool) if tool in TOOLS else None
+    return tool if tool in TOOLS else None
 
 
 def kind_of(
@@ -347,9 +340,6 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: MaybeStrings = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
-    log = log_of(table, how)
-    if log is not None:
-        return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
     if rows is not None:

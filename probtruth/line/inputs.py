@@ -16,7 +16,7 @@ from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.io.addresses import is_path
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
-from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
+from probtruth.io.kinds import Beside, Hard, Soft, kind_of, tool_in
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import ENOUGH, FrameTable, Table, opened, placed
@@ -137,9 +137,9 @@ def _of_table(
     memory: MaybeNumber,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
-    log = log_of(table, how)
-    if log is not None:
-        return read_labels_of(log.tool, table, how, None)
+    tool = tool_in(table, how)
+    if tool is not None:
+        return read_labels_of(tool, table, how, None)
     used: Strings = table.columns
     if how.column("label") in used:
         labels_there = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique()

@@ -454,4 +454,5 @@ def test_covariates_are_finite_and_listed() -> None:
 def test_numbers_of_a_model_are_no_benchmarks() -> None:
     board = pd.DataFrame({"model": ["a", "b"], "arc": [0.6, 0.5], "gsm": [0.4, 0.45], "#Params (B)": [7.0, 70.0]})
     board = board.assign(Year=2024, Rank=[1, 2])
+    board = board.assign(id=[1, 2]).reset_index()
     assert pt.read_scores(board, higher_is_better=True).items == ("arc", "gsm")
