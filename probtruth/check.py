@@ -78,10 +78,11 @@ LONGEST = 60  # How many characters of a name or cell a message shows
 
 # Names, in lower case and without blanks and underscores, that columns often have.
 USUAL = {
-    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit|unit)(id)?|input:.*",
+    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit|unit|image|dataset)(id)?|input:.*",
     "annotator": "(annotator|worker|rater|judge|coder|labell?er|assignment:worker)(id)?",
     "label": r"label|answer([.].*)?|response|annotation|judge?ment|rating|verdict|output:.*",
     "model": "model(name|id)?|system",
+    "score": "rating|grade|mark|points|reward",
 }
 
 
@@ -124,24 +125,32 @@ def parts_of(column: str) -> list[str]:
 
 
 def need_columns(columns: Strings, wanted: Mapping[str, MaybeText], where: str, hint: MaybeText = None) -> None:
-    """Raises at the first column that is absent; `wanted` is {option: column}, None for an option that is not used.
+    """Raises where columns are absent; `wanted` is {option: column}, None for an option that is not used.
 
     `hint` is for columns that no option names.
     """
-    for option, column in wanted.items():
-        if column is not None and column not in columns:
-            parts_of(column)  # which is text
-            advice = hint or f"Name it with {option}=... (command line: --{option})."
-            advice = f"{advice} {did_you_mean(column, columns)}"
-            usual = None if hint is not None or "Did you mean" in advice else usual_column(option, columns)
-            if usual is not None:
-                advice = f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
-            raise InputError(
-                f"no column {quote(column)} (columns: {shortlist(columns, 12)})",
-                f"a column of {option.rstrip('s')}s" if hint is None else "a column of that name",
-                advice,
-                where,
-            )
+    absent = {option: column for option, column in wanted.items() if column is not None and column not in columns}
+    if not absent:
+        return
+    advice = [_advice(option, column, columns, hint) for option, column in absent.items()]
+    roles = [f"a column of {option.rstrip('s')}s" for option in absent]
+    raise InputError(
+        f"no column {' and no column '.join(map(quote, absent.values()))} (columns: {shortlist(columns, 12)})",
+        " and ".join(roles) if hint is None else "a column of that name",
+        " ".join(advice),
+        where,
+    )
+
+
+def _advice(option: str, column: str, columns: Strings, hint: MaybeText) -> str:
+    """How to name an absent column."""
+    parts_of(column)  # which is text
+    close = did_you_mean(column, columns, " ").strip()
+    usual = None if hint is not None or close else usual_column(option, columns)
+    if usual is not None:
+        return f"Perhaps {option}={usual!r} (command line: --{option} {shlex.quote(usual)})."
+    advice = hint or f"Name the {option} with {option}=... (command line: --{option})."
+    return f"{advice} {close}".strip()
 
 
 def shortlist(names: Iterable[object], most: int = 8) -> str:

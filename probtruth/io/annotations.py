@@ -14,7 +14,7 @@ from probtruth.errors import InputError
 from probtruth.frames import blank, flat, name_text
 from probtruth.io.addresses import fetched_once
 from probtruth.io.formats import LabelReading, MaybeText, Texts
-from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Soft, Wide, kind_of, log_of
+from probtruth.io.kinds import Beside, Counts, LabelKind, Long, Soft, Wide, kind_of, tool_in
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.table import FrameTable, Table, opened, placed
 from probtruth.io.tables.columns import items_in
@@ -88,9 +88,9 @@ def annotations_in(
     table: Table, how: LabelReading, beside: Beside = Beside(), memory: MaybeNumber = None
 ) -> Annotations:
     """The annotations in a table or the export of a tool, under the labels beside it if there are any."""
-    log = log_of(table, how)
-    if log is not None:
-        return read_labels_of(log.tool, table, how, beside.labels)
+    tool = tool_in(table, how)
+    if tool is not None:
+        return read_labels_of(tool, table, how, beside.labels)
     kind = kind_of(table, how, beside, votes_only=True)
     if isinstance(kind, Soft):
         raise InputError(

@@ -54,14 +54,7 @@ FACTS = (
     "params?|parameters|rank|year|date|released?|hub|co[2₂]|costs?|price|size|memory|dimensions?|latency|votes|"
     "max tokens|context length|context window"
 )
-FACT = re.compile(rf"#|\b(?:{FACTS})\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Log:
-    """What a tool wrote: the log of a harness, or the export of annotations."""
-
-    tool: str
+FACT = re.compile(rf"#|^(?:id|index)$|\b(?:{FACTS})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -133,7 +126,7 @@ class Board:
     notes: Texts = ()
 
 
-type ScoreKind = LongScores | Board | Votes | Log
+type ScoreKind = LongScores | Board | Votes
 
 
 @dataclass(frozen=True)
@@ -145,11 +138,11 @@ class Beside:
     n_labels: int | None = None
 
 
-def log_of(table: Table, how: Reading) -> Log | None:
-    """The log or export that a file or folder is, by its content or by the format that was said; None for a table."""
+def tool_in(table: Table, how: Reading) -> MaybeText:
+    """The tool that wrote a log or an export, by its content or by the format that was said; None for a table."""
     one_of(how.format, how.formats, "--format")
     tool = table.tool if how.format == "auto" else how.format
-    return Log(tool) if tool in TOOLS else None
+    return tool if tool in TOOLS else None
 
 
 def kind_of(
@@ -313,15 +306,26 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
     others = ""
     if beside.labels is not None:
         others = f" The labels that are named are {shortlist(beside.labels, 6)}."
-    return InputError(
-        f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
-        f"to know which; as counts, {row} has {', '.join(said)}{more}",
+    hint = (
         "If each column counts the votes for a label: read_annotations(table, format='counts'), or of an array "
         "Annotations.from_counts(array) (command line: --format counts). If each column is an annotator: "
         "read_annotations(table, format='wide') (--format wide). For a row for each annotation, name the columns: "
-        f"item=, annotator=, label= (--item, --annotator, --label).{others}",
+        "item=, annotator=, label= (--item, --annotator, --label)."
+    )
+    return InputError(
+        f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
+        f"to know which; as counts, {row} has {', '.join(said)}{more}",
+        f"{_if_label(names) or hint}{others}",
         source.name,
     )
+
+
+def _if_label(columns: Strings) -> MaybeText:
+    """What to say where one column is left beside the items."""
+    if len(columns) != 1 or usual_column("annotator", columns) is not None:
+        return None
+    typed = shlex.quote(columns[0])
+    return f"If {quote(columns[0])} is the label of each item: label={columns[0]!r} (command line: --label {typed})."
 
 
 def votes_on_pairs(name: str) -> InputError:
@@ -336,9 +340,6 @@ def votes_on_pairs(name: str) -> InputError:
 
 def score_kind(table: Table, how: ScoreReading = ScoreReading(), models: MaybeStrings = None) -> ScoreKind:
     """What a table of scores holds; `models` are the columns of models of a board (none: all that are left)."""
-    log = log_of(table, how)
-    if log is not None:
-        return log
     item, model, score = (how.column(role) for role in ("item", "model", "score"))
     rows = _models_in_rows(table, how, models)
     if rows is not None:
@@ -471,6 +472,11 @@ def neither(table: Table, how: LabelReading) -> InputError:
     if nested:
         reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
         hint += f" If {quote(nested[0])} holds all votes on an item: {reader}."
+    item = usual["item"] if names[0] in absent else names[0]
+    of_one = _if_label([name for name in frame.columns if name != item])
+    if of_one is not None and not nested:
+        hint = of_one
+        close = ""
     return InputError(
         f"the columns {shortlist(frame.columns, 12)}",
         f"the long form (columns {shortlist(names)}) or the counts form ({names[0]!r} and, for each label, a column of "

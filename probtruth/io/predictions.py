@@ -12,7 +12,7 @@ from jaxtyping import Float
 from polars import DataFrame
 
 from probtruth import check, frames
-from probtruth.check import MaybeNumber, Source, Strings, quote, shortlist, unique
+from probtruth.check import MaybeNumber, Source, Strings, one_of, quote, shortlist, unique
 from probtruth.check_arrays import surely_simplex
 from probtruth.errors import InputError
 from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
@@ -22,13 +22,13 @@ from probtruth.io.formats import MaybeText, Texts
 from probtruth.io.table import VALUE, Table, opened, placed
 from probtruth.io.tables.columns import ByLabel, choose, odd_logits, under_labels
 from probtruth.io.tables.wide import (
+    KINDS,
     REPEATED,
     CellKind,
     check_rows,
     fill,
     in_probs,
     items_of,
-    known_kind,
     renormalised,
     suspects,
 )
@@ -94,7 +94,7 @@ def read_predictions(
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
         opened_tables[model] = made.with_items(item)
-    kind = known_kind(kind)
+    kind = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     wanted = as_names(labels, "labels")
     tables: list[_Table] = []
     for model, table in zip(opened_tables, placed([*opened_tables.values()], memory), strict=True):

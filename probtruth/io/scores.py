@@ -16,7 +16,7 @@ from probtruth.frame_numbers import is_array_with_names, is_frame
 from probtruth.frames import name_text
 from probtruth.io.addresses import fetched_once, is_path
 from probtruth.io.formats import MaybeText, ScoreReading, Texts, listed
-from probtruth.io.kinds import Board, Log, LongScores, ScoreKind, log_of, score_kind, votes_on_pairs
+from probtruth.io.kinds import Board, LongScores, ScoreKind, score_kind, tool_in, votes_on_pairs
 from probtruth.io.loaders.readers import OF_SCORES, read_scores_of, refuse_unused
 from probtruth.io.table import OWN, Part, Table, opened, placed
 from probtruth.io.tables import parquet_notes
@@ -198,6 +198,9 @@ def read_scores(
             how = replace(how, format="wide")
         return of_runs(table, how)  # type: ignore[arg-type]
     made = opened_scores(table)
+    tool = tool_in(made, how)
+    if tool is not None:
+        return read_scores_of(tool, made.path, how, made.name)  # type: ignore[attr-defined]
     return scores_of(made, score_kind(made, how, models), how, memory)
 
 
@@ -215,14 +218,14 @@ def scores_in_files(files: Files, how: ScoreReading = ScoreReading(), memory: Ma
     every = [*files.values()] if isinstance(files, Mapping) else [files]
     paths = [path for one in every for path in (one if isinstance(one, list | tuple) else [one])]
     tables = [opened(path) for path in paths]
-    logs = [log_of(table, how) for table in tables]
-    tools = dict.fromkeys(log.tool if log else "no tool" for log in logs)
+    tool = tool_in(tables[0], how)
+    tools = dict.fromkeys(tool_in(table, how) or "no tool" for table in tables)
     if len(tools) > 1:
         raise InputError(f"files of {' and of '.join(tools)}", "files of one tool", "Read one tool at a time.")
-    if logs[0] is not None:
+    if tool is not None:
         if memory is not None:
-            raise InputError(f"--memory with files of {logs[0].tool}", "a table", "Leave it out.", tables[0].name)
-        return read_scores_of(logs[0].tool, files, how, tables[0].name)
+            raise InputError(f"--memory with files of {tool}", "a table", "Leave it out.", tables[0].name)
+        return read_scores_of(tool, files, how, tables[0].name)
     if isinstance(files, Mapping) and len(paths) == len(files):
         return of_runs(dict(zip(files, tables, strict=True)), how)
     if len(tables) > 1:
@@ -263,8 +266,6 @@ def opened_scores(table: object) -> Table:
 
 def scores_of(table: Table, kind: ScoreKind, how: ScoreReading, memory: MaybeNumber = None) -> Scores:
     """The scores in a table of this kind."""
-    if isinstance(kind, Log):
-        return read_scores_of(kind.tool, table.path, how, table.name)  # type: ignore[attr-defined]
     if isinstance(kind, VoteColumns):
         raise votes_on_pairs(table.name)
     if isinstance(kind, Board):

@@ -16,7 +16,7 @@ from probtruth.frame_numbers import NamedNumbers, is_frame, labelled, row_names
 from probtruth.io.addresses import is_path
 from probtruth.io.annotations import annotations_of, answered
 from probtruth.io.formats import LabelReading
-from probtruth.io.kinds import Beside, Hard, Soft, kind_of, log_of
+from probtruth.io.kinds import Beside, Hard, Soft, kind_of, tool_in
 from probtruth.io.loaders.readers import OF_LABELS, read_labels_of, refuse_unused
 from probtruth.io.predictions import opened_models, read_predictions
 from probtruth.io.table import ENOUGH, FrameTable, Table, opened, placed
@@ -27,7 +27,7 @@ from probtruth.io.truth import soft_of
 from probtruth.kernels.arrays import on_device, to_host
 from probtruth.types import Annotations, Index, Predictions, Truth
 from probtruth.types.arguments import Estimand, Frame, GivenNames, Numbers, StrPath
-from probtruth.types.index import as_names, event_of, places_said
+from probtruth.types.index import as_names, event_of, hard_labels, places_said
 from probtruth.types.predictions import of_event
 
 type Reference = Annotations | Truth | StrPath | Table | Frame | Numbers
@@ -137,9 +137,9 @@ def _of_table(
     memory: MaybeNumber,
 ) -> Annotations | Truth:
     """What a table holds, by its kind."""
-    log = log_of(table, how)
-    if log is not None:
-        return read_labels_of(log.tool, table, how, None)
+    tool = tool_in(table, how)
+    if tool is not None:
+        return read_labels_of(tool, table, how, None)
     used: Strings = table.columns
     if how.column("label") in used:
         labels_there = frames.flat(table.head[0], how.column("label"), table.head[1], "label").drop_nulls().unique()
@@ -225,13 +225,18 @@ def _hard(values: Any, items: GivenNames, beside: Beside, labels: MaybeStrings) 
             "a label for every item",
             "Leave those items out.",
         )
-    fractions = kind == "f" and ((array >= 0) & (array <= 1)).all() and (array != np.floor(array)).any()
-    if fractions and beside.n_labels == 2:
-        name = frames.name_text(getattr(values, "name", None) or "")
+    name = frames.name_text(getattr(values, "name", None) or "")
+    fractions = kind == "f" and ((array >= 0) & (array <= 1)).all()
+    event = event_of(labels, name) if fractions and labels is not None and len(labels) == 2 else None
+    array = hard_labels(array)
+    if fractions and array.dtype.kind == "i" and (places_said(name) == {0} or (labels and event == labels[0])):
+        problem = f"0.0 and 1.0, which may be positions of labels or probabilities of {quote(event or name)}"
+        raise InputError(problem, "labels, as integers or as names", "Pass integers (np.asarray(labels, int)).")
+    kind = array.dtype.kind
+    if fractions and kind == "f" and beside.n_labels == 2:
         both: Any = np.stack([1 - array, array], axis=1)
         if labels is not None:
-            event = event_of(labels, name) or ""
-            return Truth.from_probs(both, items=items, labels=sorted(labels, key=event.__eq__))
+            return Truth.from_probs(both, items=items, labels=sorted(labels, key=(event or "").__eq__))
         of_first = places_said(name) == {0}
         made = Truth.from_probs(both[:, ::-1] if of_first else both, items=items)
         return replace(made, index=replace(made.index, event=() if of_first else (name,)))

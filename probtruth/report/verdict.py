@@ -194,18 +194,18 @@ PARTS = {
 
 
 def _sources_of_variance(comparison: Comparison, difference: str) -> Iterator[str]:
+    shares = {name: share for name, share in comparison.uncertainty.items() if share}
     parts = []
-    for name, share in comparison.uncertainty.items():
-        if share:
-            what = PARTS.get(name, name).replace("items", f"{item_of(comparison)}s")
-            parts.append((share, what))
+    for name, share in shares.items():
+        what = PARTS.get(name, name).replace("items", f"{item_of(comparison)}s")
+        parts.append((share, what))
     parts.sort(reverse=True)
     if len(parts) > 1:
-        shares = [f"{percent(share)} is due to {name}" for share, name in parts]
-        yield f"Of the variance of {difference}, {joined(shares)}."
+        due = [f"{percent(share)} is due to {name}" for share, name in parts]
+        yield f"Of the variance of {difference}, {joined(due)}."
     elif parts:
-        noise = "" if "votes" in comparison.settings else ", which includes any noise of the labels"
-        yield f"The interval of {difference} is that of {parts[0][1]}{noise}."
+        noise = "" if "votes" in comparison.settings or "items" not in shares else ", with any noise of the labels"
+        yield f"All variance of {difference} is due to {parts[0][1]}{noise}."
 
 
 def _unseen(result: Result, standing: Standing) -> Iterator[str]:

@@ -311,16 +311,22 @@ class Audit(Brief):
         )
 
 
+def hard_labels(labels: Any) -> np.ndarray:
+    """Labels as an array; whole numbers are integers: one label that was missing once makes pandas' floats of all."""
+    array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
+    return array.astype(np.int64) if array.dtype.kind == "f" and (array % 1 == 0).all() else array
+
+
 def one_hot(
     labels: object, classes: MaybeStrings, n_labels: object, what: str, in_order: bool = True
 ) -> tuple[ItemLabel, MaybeStrings]:
     """Rows with a single 1, and the names of the columns; None where the labels are positions without names.
 
-    Integers are positions from 0 in classes that stand `in_order`, unless the names of the classes are integers too.
+    Whole numbers are positions from 0 in classes that stand `in_order`, unless the classes' names are numbers too.
     """
     check_arrays.no_masked(labels, what)
     check_arrays.shape_of(labels, what)
-    array = to_host(labels) if on_device(labels) else np.asarray(frames.as_array(labels))
+    array = hard_labels(labels)
     if array.dtype.kind == "b":
         array = array.astype(object if classes is not None else np.int64)
     named = array.dtype.kind not in "iu" or any(name.lstrip("-").isdigit() for name in classes or ())
@@ -335,8 +341,7 @@ def one_hot(
         raise InputError(
             f"{what} of type {array.dtype} and shape {array.shape}",
             "one integer for each item",
-            "Give positions of labels, from 0, or names; a missing label makes pandas' integers floats: drop its item, "
-            "and make the others integers (np.asarray(labels, int)).",
+            "Give positions of labels, from 0, or names.",
         )
     if not named and not in_order:
         raise InputError(

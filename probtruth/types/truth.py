@@ -18,7 +18,7 @@ from probtruth.kernels.arrays import LabelTable, on_device, reordered, to_host
 from probtruth.kernels.shapes import ItemInts, ItemLabel, LabelFloats
 from probtruth.types.annotations import Annotations
 from probtruth.types.arguments import ESTIMANDS, Estimand, GivenNames, Numbers
-from probtruth.types.index import Index, as_names, named_table, one_hot
+from probtruth.types.index import Index, as_names, hard_labels, named_table, one_hot
 from probtruth.types.shown import Brief
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class Truth(Brief):
         [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
         """
         check_arrays.shape_of(labels, "labels")
-        if n_labels is None and classes is None and np.asarray(frames.as_array(labels)).dtype.kind in "biu":
+        if n_labels is None and classes is None and hard_labels(labels).dtype.kind in "biu":
             raise InputError(
                 "integer labels alone",
                 "how many labels there are: the highest may not occur",

@@ -82,6 +82,15 @@ def test_errors_name_the_place(tmp_path: Path, text: str, message: str) -> None:
         read_scores(tmp_path / "s.csv", higher_is_better=False)
 
 
+def test_all_columns_that_are_absent_are_named_at_once() -> None:
+    """A table of ratings took four rounds to be compared."""
+    table = {"question_id": ["q1", "q2"] * 2, "model": ["a", "a", "b", "b"], "rating": [5, 6, 7, 9]}
+    with pytest.raises(InputError, match=r"'item' and no column 'score'.*item='question_id' .* score='rating'"):
+        read_scores(table)
+    scores = read_scores(table, item="question_id", score="rating", higher_is_better=True)
+    assert scores.values.tolist() == [[5, 6], [7, 9]]
+
+
 def test_a_table_for_each_model_lacks_a_column() -> None:
     """The message listed a column that no table has."""
     good = {"item": ["p", "q"], "score": [1.0, 2.0]}

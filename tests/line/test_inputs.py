@@ -71,6 +71,8 @@ def hard_scores() -> dict[str, float]:
     ("reference", "predictions", "options"),
     [
         (HARD, PROBS, {}),
+        (HARD.astype(float), PROBS, {}),
+        (pd.Series(HARD.astype(float), ITEMS), tables(KINDS["polars"]), {"labels": LABELS}),
         (HARD.tolist(), PROBS, {"labels": LABELS}),
         (WORDS, PROBS, {"labels": LABELS}),
         (np.array(WORDS), PROBS, {"labels": np.array(LABELS)}),
@@ -84,12 +86,25 @@ def hard_scores() -> dict[str, float]:
         (pd.Series(WORDS, PAIRS)[::-1], {name: pd.DataFrame(own, PAIRS, LABELS) for name, own in PROBS.items()}, {}),
     ],
     ids=[
-        "integers", "list", "words", "words in an array", "frames without items", "series", "pandas series", "frame",
+        "integers", "whole floats", "whole floats by name", "list", "words", "words in an array",
+        "frames without items", "series", "pandas series", "frame",
         "pandas index", "by item", "one-hot", "pairs as names",
     ],
 )  # fmt: skip
 def test_labels_as_the_reference(reference: Any, predictions: Any, options: dict[str, Any]) -> None:
     assert evaluated(reference, predictions, **options) == pytest.approx(hard_scores(), rel=1e-12)
+
+
+def test_whole_floats_are_labels_unless_they_may_be_probabilities() -> None:
+    """0.0, 0.5, 1.0 were taken and 0.0, 1.0 refused."""
+    yes = (HARD > 0).astype(int)
+    probs = {name: 1 - own[:, 0] for name, own in PROBS.items()}
+    wanted = evaluated(yes, probs)
+    assert evaluated(yes.astype(float), probs) == pytest.approx(wanted, rel=1e-12)
+    assert evaluated(yes.astype(float), probs, labels=["no", "yes"]) == pytest.approx(wanted, rel=1e-12)
+    for reference, labels in ((pd.Series(yes.astype(float), name="p_no"), None), (yes.astype(float), ["yes", "no"])):
+        with pytest.raises(pt.InputError, match=r"positions of labels or probabilities of '(yes|p_no)'"):
+            evaluated(reference, probs, labels=labels)
 
 
 def test_rows_of_a_larger_frame_of_pandas_are_matched_by_its_index() -> None:
@@ -142,7 +157,7 @@ def test_a_total_beside_counts_is_no_label() -> None:
         (["cat", None], PROBS, "no label for 1 item"),
         (HARD, [PROBS["ours"]], r"got list, expected a dict"),
         (HARD, {"m": iter([])}, "probabilities of model 'm' that are not numbers"),
-        (HARD.astype(float), PROBS, "labels of type float64 .* a missing label makes pandas' integers floats"),
+        (HARD + 0.5, PROBS, "labels of type float64 .* Give positions of labels, from 0, or names"),
         (HARD + 1, PROBS, "got label 3, expected an integer from 0 to 2. Hint: Integers are positions"),
         (pd.Series(HARD)[::-1], {"m": pd.DataFrame(PROBS["ours"])}, "items called 0, 1, ... in another order"),
         (["cat", "emu"], {"m": pl.DataFrame({"cat": [0.5, 0.5], "dog": [0.5, 0.5]})}, "label 'emu'"),

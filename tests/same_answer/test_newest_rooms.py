@@ -92,7 +92,7 @@ def test_row_numbers_are_no_items_of_scores() -> None:
 
 
 def test_a_column_that_is_not_there_is_called_what_it_is() -> None:
-    with pytest.raises(pt.InputError, match=r"no column 'item'.*a column of items\. Hint: Name it with item="):
+    with pytest.raises(pt.InputError, match=r"no column 'item'.*a column of items\. Hint: Name the item with item="):
         pt.read_scores({"a": [1.0, 2.0], "b": [2.0, 3.0]}, models=[], higher_is_better=True)
 
 
@@ -454,4 +454,5 @@ def test_covariates_are_finite_and_listed() -> None:
 def test_numbers_of_a_model_are_no_benchmarks() -> None:
     board = pd.DataFrame({"model": ["a", "b"], "arc": [0.6, 0.5], "gsm": [0.4, 0.45], "#Params (B)": [7.0, 70.0]})
     board = board.assign(Year=2024, Rank=[1, 2])
+    board = board.assign(id=[1, 2]).reset_index()
     assert pt.read_scores(board, higher_is_better=True).items == ("arc", "gsm")

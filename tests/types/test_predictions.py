@@ -96,7 +96,7 @@ MAKE = {
         ("logits", {"a": [[-np.inf, -np.inf]]}, "got logits [-inf, -inf]"),
         ("labels", {"a": [0, 2]}, "labels of model 'a', item 1: got label 2, expected an integer from 0 to 1"),
         ("labels", {"a": [0, -1]}, "got label -1"),
-        ("labels", {"a": [0.0, 1.0]}, "of type float64 and shape (2,)"),
+        ("labels", {"a": [0.0, 1.5]}, "of type float64 and shape (2,)"),
         ("labels", {"a": [[1], [1, 2]]}, "labels of model 'a' in rows of several lengths"),
         ("logits", {"a": [[1.0], [1.0, 2.0]]}, "predictions in rows of several lengths"),
     ],

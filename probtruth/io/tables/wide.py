@@ -10,7 +10,7 @@ from jaxtyping import Float, Shaped
 from polars import DataFrame
 
 from probtruth import check_arrays, frames
-from probtruth.check import Source, Strings, need_columns, one_of, quote, shortlist, unique
+from probtruth.check import Source, Strings, need_columns, quote, shortlist, unique
 from probtruth.check_arrays import distributions
 from probtruth.errors import InputError
 from probtruth.frame_numbers import as_matrix, float_columns
@@ -25,11 +25,6 @@ type CellKind = Literal["probs", "percent", "log-probs", "logits", "log_probs"]
 KINDS = get_args(CellKind.__value__)[:-1]
 PIVOT = "if the table has a row for each item and label, pivot it: a column for each label"
 REPEATED = f"Remove one of its rows; {PIVOT}; if it holds several models, give each its own table."
-
-
-def known_kind(kind: str) -> CellKind:
-    known = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
-    return known
 
 
 def all_named(columns: Strings, what: str, source: Source) -> None:
