@@ -78,7 +78,7 @@ LONGEST = 60  # How many characters of a name or cell a message shows
 
 # Names, in lower case and without blanks and underscores, that columns often have.
 USUAL = {
-    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit|unit)(id)?|input:.*",
+    "item": "(item|question|prompt|task|doc|document|example|instance|sample|hit|unit|image|dataset)(id)?|input:.*",
     "annotator": "(annotator|worker|rater|judge|coder|labell?er|assignment:worker)(id)?",
     "label": r"label|answer([.].*)?|response|annotation|judge?ment|rating|verdict|output:.*",
     "model": "model(name|id)?|system",

@@ -306,15 +306,26 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
     others = ""
     if beside.labels is not None:
         others = f" The labels that are named are {shortlist(beside.labels, 6)}."
-    return InputError(
-        f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
-        f"to know which; as counts, {row} has {', '.join(said)}{more}",
+    hint = (
         "If each column counts the votes for a label: read_annotations(table, format='counts'), or of an array "
         "Annotations.from_counts(array) (command line: --format counts). If each column is an annotator: "
         "read_annotations(table, format='wide') (--format wide). For a row for each annotation, name the columns: "
-        f"item=, annotator=, label= (--item, --annotator, --label).{others}",
+        "item=, annotator=, label= (--item, --annotator, --label)."
+    )
+    return InputError(
+        f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
+        f"to know which; as counts, {row} has {', '.join(said)}{more}",
+        f"{_if_label(names) or hint}{others}",
         source.name,
     )
+
+
+def _if_label(columns: Strings) -> MaybeText:
+    """What to say where one column is left beside the items."""
+    if len(columns) != 1 or usual_column("annotator", columns) is not None:
+        return None
+    typed = shlex.quote(columns[0])
+    return f"If {quote(columns[0])} is the label of each item: label={columns[0]!r} (command line: --label {typed})."
 
 
 def votes_on_pairs(name: str) -> InputError:
@@ -461,6 +472,11 @@ def neither(table: Table, how: LabelReading) -> InputError:
     if nested:
         reader = "pt.loaders.read_chaosnli (command line: --format chaosnli)"
         hint += f" If {quote(nested[0])} holds all votes on an item: {reader}."
+    item = usual["item"] if names[0] in absent else names[0]
+    of_one = _if_label([name for name in frame.columns if name != item])
+    if of_one is not None and not nested:
+        hint = of_one
+        close = ""
     return InputError(
         f"the columns {shortlist(frame.columns, 12)}",
         f"the long form (columns {shortlist(names)}) or the counts form ({names[0]!r} and, for each label, a column of "

@@ -15,7 +15,7 @@ from probtruth.report import tables
 from probtruth.report.about import MOST_WARNINGS, alignment, facts, warnings
 from probtruth.report.data_tables import voters
 from probtruth.report.names import MARKED, mark, plain, unmarked
-from probtruth.report.numbers import fixed, setting
+from probtruth.report.numbers import fixed, setting, significant
 from probtruth.report.tables import Table, of_rows
 from probtruth.report.verdict import verdict
 from probtruth.types.arguments import method_in_words
@@ -110,7 +110,12 @@ def truth_summary(known: Mapping[str, Any]) -> tuple[RenderableType, ...]:
     more = len(known["confusion"] or {}) - MOST_ANNOTATORS
     if more > 0:
         lines.append(f"{more} more annotators: --json has all")
-    numbers = {name: value for name, value in known["diagnostics"].items() if isinstance(value, int | float | str)}
+    numbers: dict[str, Any] = {}
+    for name, value in known["diagnostics"].items():
+        if isinstance(value, bool | str):
+            numbers[name] = value
+        elif isinstance(value, int | float) and value:  # without draws that nobody asked for
+            numbers[name] = significant(value, 4) if isinstance(value, float) else value
     if numbers:
         lines.append(unmarked(setting(numbers)))
     shown = [titled(table) for table in truth_tables(known)]

@@ -345,7 +345,8 @@ def by_model(tables: object, wanted: str = "array") -> dict[str, Any]:
         raise InputError(
             "an empty dict" if isinstance(tables, Mapping) else type(tables).__name__,
             f"a dict {{model name: {wanted}}}",
-            f"Wrap it: {{'my model': {wanted}}}.",
+            f"Wrap it: {{'my model': {wanted}}}. Rows of several models: dict([*pandas.DataFrame.groupby(table, "
+            "'model')]).",
         )
     models = [*map(name_text, tables)]
     unique(models, "model")

@@ -77,6 +77,9 @@ PROBS = {"m": [[0.4, 0.6], [0.3, 0.7]], "n": [[0.5, 0.5], [0.2, 0.8]]}
 CODES = pl.DataFrame({"item": ITEMS, "ann": [0, 1] * 12, "bob": [0, 1] * 12, "cy": [1, 0] * 12})
 GRID = np.array([[1, 0, 2], [1, 1, 0], [0, 0, 1], [2, 2, 2]])
 OF_TWO = {"m": {"cat": [0.7, 0.2], "dog": [0.3, 0.8]}, "n": {"cat": [0.5, 0.5], "dog": [0.5, 0.5]}}
+NAMED_TWO = {name: {"item": ["x", "y"], **columns} for name, columns in OF_TWO.items()}
+EVENTS = {name: {"item": ["x", "y"], "probability": columns["dog"]} for name, columns in OF_TWO.items()}
+OF_MODELS = pd.concat([pd.DataFrame({"item": ["x", "y"], "model": name, **own}) for name, own in OF_TWO.items()])
 OF_YES_AND_NO = pt.Annotations.from_long(votes()).index
 EVENT = {"m": {"item": ["x", "y"], "yes": [2.0, -1.0]}}
 
@@ -148,6 +151,22 @@ CALLS = {
         "pandas.DataFrame.to_json(path, orient='records')",
         lambda: pt.read_scores(saved_json("records"), higher_is_better=True),
         lambda read: read.models == ("a", "b"),
+    ),
+    "a table of several models": Call(
+        lambda: pt.evaluate(["cat", "dog"], OF_MODELS),
+        "dict([*pandas.DataFrame.groupby(table, 'model')])",
+        lambda: pt.evaluate(["cat", "dog"], dict([*OF_MODELS.groupby("model")]), engine="exact"),
+        lambda result: result.comparison.ranks[0].model == "m",
+    ),
+    "words in one column": again(
+        partial(pt.evaluate, {"item": ["x", "y"], "outcome": ["cat", "dog"]}, NAMED_TWO, engine="exact"),
+        "label='outcome'",
+        lambda result: result.comparison.ranks[0].model == "m",
+    ),
+    "numbers in one column": again(
+        partial(pt.evaluate, {"item": ["x", "y"], "outcome": [0, 1]}, EVENTS, engine="exact"),
+        "label='outcome'",
+        lambda result: result.comparison.ranks[0].model == "m",
     ),
     "a column that is no annotator": again(
         partial(pt.read_annotations, CODES.with_row_index("row"), format="wide"),
