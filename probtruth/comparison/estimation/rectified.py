@@ -1,5 +1,6 @@
 """Scores that experts' answers on a few items have corrected: what every item then adds to the mean of all."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +27,16 @@ AGREEING = 5.0
 # Of a label that occurs and has fewer answers, up to one more is counted: what it costs was hardly seen. The inferred
 # labels are doubted by so much beyond their probabilities, because annotators err together.
 FEW_OF_LABEL, DOUBTED = 5, 0.1
+# Of answers by which inferred scores turn out to be wrong, of which fewer were seen, up to so much of one more.
+WRONG = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Rectified:
     """The corrected scores of every model and item, whose mean is that of the experts' answers on all items.
 
-    `change` is what one answer more of a seldom label would change: in the difference of two models (row minus
-    column), and in each model's mean (diagonal).
+    `change` is what one answer more of a kind that was hardly seen would change: in the difference of two models (row
+    minus column), and in each model's mean (diagonal).
     """
 
     gold: ExpertScores
@@ -188,39 +191,66 @@ class Rectified:
 
 
 def _seldom(scores: Scores, gold: ExpertScores, values: ItemRows, tuned: float) -> tuple[tuple[str, ...], ModelModel]:
-    """Labels of few answers, and what one answer more of the costliest would change (see `Rectified`)."""
+    """Labels of few answers, and what one answer more of the costliest kind would change (see `Rectified`)."""
     n_models, n_items = values.shape
     changes = np.zeros((n_models, n_models))
-    if scores.labels is None or gold.labels is None or len(gold.items) == n_items:
+    if len(gold.items) == n_items:
         return (), changes
-    probs = to_host(scores.labels.truth)
-    n_answers = np.array([*gold.labels.values()])
-    occurs = np.maximum(n_answers, probs.sum(0)) >= 1
-    seldom = np.flatnonzero((n_answers < FEW_OF_LABEL) & occurs)
     with_values = np.isfinite(scores.losses).all(1) & np.isfinite(values).all(1)
     finite = np.flatnonzero(with_values)
-    inferred = tuned * scores.losses[finite]
-    correction = values[finite] - inferred
-    expected = inferred + correction.mean(1, keepdims=True)
+    inferred = scores.losses[finite]
+    corrected = tuned * inferred
+    expected = corrected + (values[finite] - corrected).mean(1, keepdims=True)
     costliest = np.zeros((len(finite), len(finite)))
-    for label in seldom:
-        change = to_host(scores.labels.losses[..., label])[finite] - expected
-        usable = np.isfinite(change).all(0)
-        change = change[:, usable]
-        of_label = probs[:, label]
-        doubted = (1 - DOUBTED) * of_label + DOUBTED * of_label.mean()
-        weight = doubted[usable]
-        lacking = 1 - n_answers[label] / FEW_OF_LABEL
-        square = squares_apart(change * np.sqrt(weight))
-        square *= ratio(lacking, weight.sum())
-        total = change @ weight
-        direction = total[:, None] - total
-        np.fill_diagonal(direction, total)
-        size = np.copysign(np.sqrt(square), direction)
-        costliest = np.where(square > costliest**2, size, costliest)
+    few: list[str] = []
+    wrong = []
+    if scores.labels is None or gold.labels is None:  # one more could have the scores of any item
+        wrong.append((inferred - inferred.mean(1, keepdims=True), np.ones(n_items)))
+    else:
+        probs = to_host(scores.labels.truth)
+        average = probs.mean(0)
+        for label, (name, n_answers) in enumerate(gold.labels.items()):
+            change = to_host(scores.labels.losses[..., label])[finite] - expected
+            usable = np.isfinite(change).all(0)
+            change = change[:, usable]
+            of_label = probs[usable, label]
+            doubted = (1 - DOUBTED) * of_label + DOUBTED * average[label]
+            wrong.append((change, doubted * (1 - of_label)))
+            if n_answers < FEW_OF_LABEL and max(n_answers, probs[:, label].sum()) >= 1:
+                few.append(name)
+                square, _, direction = _sizes([(change, doubted)])
+                one_more = np.sqrt((1 - n_answers / FEW_OF_LABEL) * square)
+                costliest = np.where(one_more > np.abs(costliest), np.copysign(one_more, direction), costliest)
+    _, size, direction = _sizes(wrong)
+    answers = gold.losses[finite] - expected[:, gold.items]
+    n_seen = ratio(squares_apart(answers), size**2)
+    one_more = np.sqrt(WRONG * np.maximum(1 - n_seen / FEW_OF_LABEL, 0.0)) * size
+    costliest = np.where(one_more > np.abs(costliest), np.copysign(one_more, direction), costliest)
     changes[np.ix_(finite, finite)] = costliest
-    names = [*gold.labels]
-    return tuple(names[label] for label in seldom), changes
+    return tuple(few), changes
+
+
+def _sizes(changes: Sequence[tuple[ItemRows, ItemFloats]]) -> tuple[ModelModel, ModelModel, ModelModel]:
+    """Of weighted changes by item the mean square, the size of those that are not 0, and their sum.
+
+    They are of two models' difference (row minus column), and of each model by itself (diagonal).
+    """
+    n_models = len(changes[0][0])
+    itself = np.diag_indices(n_models)
+    square = np.zeros((n_models, n_models))
+    absolute = np.zeros((n_models, n_models))
+    total = np.zeros(n_models)
+    of_weights = 0.0
+    for change, weight in changes:
+        square += squares_apart(change * np.sqrt(weight))
+        apart = np.array([np.abs(row - change) @ weight for row in change])
+        apart[itself] = np.abs(change) @ weight
+        absolute += apart
+        total += change @ weight
+        of_weights += weight.sum()
+    direction = total[:, None] - total
+    direction[itself] = total
+    return np.asarray(ratio(square, of_weights)), np.asarray(ratio(square, absolute)), direction
 
 
 def _weights(gold: ExpertScores, plan: Design) -> ItemFloats:

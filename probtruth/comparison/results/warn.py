@@ -95,9 +95,9 @@ def _few_answers(gold: Rectified) -> list[str]:
         )
     if gold.by_chance and n < ENOUGH_BY_CHANCE:
         found.append(
-            f"expert labels on a uniform sample of {n} items: with 40 such labels intervals held in 0.84 "
+            f"expert labels on a uniform sample of {n} items: with 40 such labels intervals held in 0.85 "
             "to 1.00 of simulated studies (least where a model learned from the annotators), with 40 items chosen by "
-            "choose_gold (command line: probtruth choose-gold) in 0.92 to 1.00; choose the next ones"
+            "choose_gold (command line: probtruth choose-gold) in 0.93 to 1.00; choose the next ones"
         )
     if gold.seldom:
         found.append(

@@ -218,3 +218,45 @@ def test_up_to_one_answer_more_is_counted_of_a_label_that_few_have() -> None:
     assert (wide.third - narrow.third)[2] == pytest.approx(-((square / M**2) ** 1.5), rel=1e-9)
     assert not any("fewer than 5" in said for said in compare(plain, engine="exact", draws=50).warnings)
     assert any("fewer than 5 expert answers of 'rare'" in w for w in compare(found, engine="exact", draws=50).warnings)
+
+
+def test_a_quarter_of_an_answer_more_is_counted_where_all_are_as_inferred() -> None:
+    """Marks of a judge whom people confirm on all of forty items, by hand: one more could have any item's marks."""
+    rng = np.random.default_rng(1)
+    known = (rng.random((2, N)) < [[0.4], [0.2]]).astype(float)
+    rows = np.arange(0, N, N // M)
+    anchored = with_gold(pt.Scores(known, ("a", "b"), ITEMS, "loss"), known, rows)
+    found = Rectified.of(anchored, anchored.gold, design(anchored, None, None, None))
+    apart = known[0] - known[1]
+    apart -= apart.mean()
+    size = (apart**2).sum() / np.abs(apart).sum()
+    corrections = (1 - found.tuned) * apart[rows]
+    n_seen = ((corrections - corrections.mean()) ** 2).sum() / size**2
+    assert n_seen < 0.1
+    wanted = (0.25 * (1 - n_seen / 5)) ** 0.5 * size
+    assert np.abs([found.change[0, 1], found.change[1, 0]]) == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_quarter_of_an_answer_more_is_counted_where_all_have_the_likeliest_label() -> None:
+    """By hand: what an item would change under each label that it has not, doubted by a tenth."""
+    rng = np.random.default_rng(3)
+    probs = np.full((N, 2), 0.03)
+    label = rng.integers(0, 2, N)
+    probs[np.arange(N), label] = 0.97
+    losses = rng.integers(0, 2, (2, N))[..., None] ^ np.array([0, 1])  # each model answers with one of the labels
+    known = (losses * probs).sum(2)
+    scores = pt.Scores(known, ("a", "b"), ITEMS, "loss", labels=LabelsBehind(losses.astype(float), probs, "class"))
+    rows = np.arange(0, N, N // M)
+    counts = np.bincount(label[rows], minlength=2)
+    gold = ExpertScores(rows, losses[:, rows, label[rows]].astype(float), None, M, dict(zip("01", counts, strict=True)))
+    anchored = replace(scores, gold=gold)
+    found = Rectified.of(anchored, gold, design(anchored, None, None, None))
+    apart = losses[0] - losses[1]
+    inferred = found.tuned * (known[0] - known[1])
+    expected = inferred + (apart[rows, label[rows]] - inferred[rows]).mean()
+    change = apart - expected[:, None]
+    weight = (0.9 * probs + 0.1 * probs.mean(0)) * (1 - probs)
+    size = (weight * change**2).sum() / (weight * np.abs(change)).sum()
+    n_seen = (change[rows, label[rows]] ** 2).sum() / size**2
+    assert n_seen < 1
+    assert np.abs(found.change[0, 1]) == pytest.approx((0.25 * (1 - n_seen / 5)) ** 0.5 * size, rel=1e-9)
