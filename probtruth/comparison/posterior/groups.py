@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy.special import logsumexp
 
 from probtruth.comparison.estimation.estimate import Estimate, Part, UnitsInGroups, joined_df
 from probtruth.comparison.posterior.margin import Margin, Mixture
@@ -69,11 +68,19 @@ def variance_nodes(typical: Any, spread: Any, df: Any, seen: Any, xp: Any = np) 
     return nodes, log_weights + prior + likelihood - LOG_ROOT
 
 
-def with_mean(nodes: Any, log_weights: Any, n_items: Any, between: Any, apart: Any, xp: Any = np) -> tuple[Any, Any]:
+def with_mean(log_weights: Any, variance: Any, apart: Any, xp: Any = np) -> Any:
     """The log weights given how far a group's mean lies from the population's, and its variance about that."""
-    total = between**2 + xp.exp(nodes) / n_items
-    minus_twice_log = apart**2 / total + xp.log(total)
-    return log_weights - 0.5 * minus_twice_log, total
+    minus_twice_log = apart**2 / variance + xp.log(variance)
+    return log_weights - 0.5 * minus_twice_log
+
+
+def _normalised(log_weights: Batch) -> tuple[Batch, Batch]:
+    """Weights that add up to 1 over the first axis, and the logarithms of what they added up to before."""
+    largest = log_weights.max(0)
+    weights = np.exp(log_weights - largest)
+    total = weights.sum(0)
+    weights /= total
+    return weights, largest + np.log(total)
 
 
 def significant(values: Batch) -> Batch:
@@ -191,16 +198,13 @@ def quadrature(groups: Groups, pair: int) -> Hierarchy:
         in_scales = np.expm1(quantile * groups.log_range[pair])
         between = groups.prior_scale[pair] * in_scales
         # about the mean under the prior of the variances, near which the density has its mode
-        of_nodes = logsumexp(log_weights, axis=0)
-        prior_weight = np.exp(log_weights - of_nodes)
+        prior_weight, _ = _normalised(log_weights)
         total = np.exp(nodes) / sizes + between**2
         rough = (prior_weight / total).sum(0)
         weighted = rough * mean
         centre = weighted.sum(0) / rough.sum(0)
         about = mean - centre
-        log, total = with_mean(nodes, log_weights, sizes, between, about)
-        of_group = logsumexp(log, axis=0)
-        node_weight = np.exp(log - of_group)
+        node_weight, of_group = _normalised(with_mean(log_weights, total, about))
         each = (node_weight / total).sum(0)
         precision = each.sum(0)
         score = (each * about).sum(0)
@@ -223,19 +227,17 @@ def quadrature(groups: Groups, pair: int) -> Hierarchy:
     order = np.lexsort((apart, significant(np.abs(apart)), groups.n_items, seen))
     stride[order, 0] = np.sqrt(_primes(len(mean)))
     uniform = stride * place % 1.0
-    node = _chosen(log[:, :, cell, value], uniform)
+    node = _chosen(node_weight[:, :, cell, value], uniform)
     of_item = np.exp(nodes[node, group, cell, 0])
     variance = of_item / groups.n_items[:, None]
     weight /= weight.sum()
     return Hierarchy(groups.mean[:, pair], between[value], variance, weight)
 
 
-def _chosen(log_weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
+def _chosen(weights: Float[np.ndarray, "node ..."], uniform: Float[np.ndarray, "..."]) -> Int[np.ndarray, "..."]:
     """A node for each number between 0 and 1, as probable as its weight."""
-    weights = np.exp(log_weights - log_weights.max(0))
-    cumulative = np.cumsum(weights, axis=0)
-    below = cumulative[:-1] < uniform * cumulative[-1]
-    return below.sum(0)
+    cumulative = np.cumsum(weights[:-1], axis=0)
+    return (cumulative < uniform).sum(0)
 
 
 def _primes(n: int) -> Int[np.ndarray, " prime"]:
@@ -269,7 +271,7 @@ def _of_variances(
         nodes, log_weights = variance_nodes(typical, spread, df[:, None], seen[:, None])
         prior_sds = spread / SPREAD
         of_cell = -0.5 * prior_sds**2
-        of_groups = logsumexp(log_weights, axis=0)
+        _, of_groups = _normalised(log_weights)
         log_density = of_cell + of_groups.sum(0)
         likely = log_density > log_density.max() - UNLIKELY
         likely_cells = cells[:, likely]
@@ -316,10 +318,10 @@ def from_draws(groups: Groups, sites: Mapping[str, np.ndarray], pair: int, seed:
     # axes: node of a group's variance, group, draw
     nodes, log_weights = variance_nodes(typical, spread, df, seen)
     apart = mean[:, None] - difference
-    log_weights, _ = with_mean(nodes, log_weights, sizes, between, apart)
+    weights, _ = _normalised(with_mean(log_weights, between**2 + np.exp(nodes) / sizes, apart))
     rng = np.random.default_rng(seed)
-    uniform = rng.random(log_weights.shape[1:])
-    node = _chosen(log_weights, uniform)
+    uniform = rng.random(weights.shape[1:])
+    node = _chosen(weights, uniform)
     (log_variance,) = np.take_along_axis(nodes, node[None], 0)
     variance = np.exp(log_variance) / sizes
     scale = groups.prior_scale[pair]

@@ -148,5 +148,5 @@ class Group(dist.Distribution):  # type: ignore[misc]  # NumPyro has no types
         """Up to what the variance that is seen says alone."""
         mean = value[..., 0]
         nodes, log_weights = variance_nodes(self.typical, self.spread, self.df, value[..., 1], jnp)
-        log, _ = with_mean(nodes, log_weights, self.n_items, self.between, mean - self.difference, jnp)
-        return logsumexp(log, axis=0)
+        variance = self.between**2 + jnp.exp(nodes) / self.n_items
+        return logsumexp(with_mean(log_weights, variance, mean - self.difference, jnp), axis=0)
