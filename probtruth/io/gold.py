@@ -46,7 +46,7 @@ def gold_table(
     table: ExpertLabels | Table, probability: MaybeText = None, item: MaybeText = None, model: MaybeText = None
 ) -> Part:
     """A file or dataframe of answers, with its columns of probabilities, items and models under their plain names."""
-    opened_table = opened(table, "gold").with_items(item)
+    opened_table = opened(table, "gold").with_own_items(item)
     frame, source = opened_table.whole
     check.need_columns(frame.columns, {"probability": probability}, source.name, "Write FILE:COLUMN.")
     for name, plain in ((probability, PROBABILITY), (item, "item"), (model, "model")):

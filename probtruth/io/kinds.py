@@ -159,8 +159,7 @@ def kind_of(
     if how.format not in ("counts", "soft"):
         label = how.column("label")
         if label in columns and how.column("annotator") in columns:
-            # numbers of rows name no items of a table with several rows an item
-            return _long(rows if rows.numbers_rows else table, how, beside)
+            return _long(rows, how, beside)
         if label in columns and how.annotator is None and not votes_only:
             return Hard(*item_column(table, how.item, beside.items, (label,)), label)
         if how.annotator is not None or label in columns:
@@ -169,8 +168,9 @@ def kind_of(
 
 
 def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
-    if _rows_are_items(table, how, beside):
-        table = table.with_items(None)
+    # numbers of rows name no items of a table with several rows an item, unless the other side has them
+    if not table.numbers_rows or _rows_are_items(table, beside):
+        table = table.with_items(how.item)
     others = [how.column(role) for role in ("annotator", "label", "replicate")]
     annotator, label, replicate = others
     item, notes = item_column(table, how.item, beside.items, others)
@@ -178,11 +178,9 @@ def _long(table: Table, how: LabelReading, beside: Beside) -> Long:
     return Long(item, annotator, label, replicate if replicate in table.columns else None, notes)
 
 
-def _rows_are_items(table: Table, how: LabelReading, beside: Beside) -> bool:
-    """Whether the index of a table in long form names the items, because the other side has its names."""
-    if how.item is not None or table.row_names is None or "item" in table.columns:
-        return False
-    own = polars_names(table.row_names).unique()
+def _rows_are_items(table: Table, beside: Beside) -> bool:
+    """Whether the numbers of the rows of a table name its items, because the other side has these names."""
+    own = polars_names(table.row_names or ()).unique()
     return any(own.is_in(names.implode()).to_numpy().mean() >= MOST for names in beside.items)
 
 

@@ -93,7 +93,7 @@ def read_predictions(
                 "a path, or a dataframe with a column of item names",
                 "Without item names, use Predictions.from_probs({model: table}).",
             )
-        opened_tables[model] = made.with_items(item)
+        opened_tables[model] = made.with_own_items(item)
     kind = one_of("log-probs" if kind == "log_probs" else kind, KINDS, "kind")
     wanted = as_names(labels, "labels")
     tables: list[_Table] = []

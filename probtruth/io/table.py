@@ -112,6 +112,11 @@ class Table(ABC):
             batched=self.batched,
         )
 
+    def with_own_items(self, item: MaybeText) -> "Table":
+        """As `with_items`, where the column of items may be called otherwise: `item` was said of another table too."""
+        there = item is not None and {item, *parts_of(item)} & {*self.columns}
+        return self.with_items(item if there else None)
+
     def metadata(self) -> Mapping[bytes, bytes]:
         """What a Parquet file says of itself."""
         return {}
@@ -145,7 +150,8 @@ class FrameTable(Table):
     def with_items(self, item: MaybeText) -> Table:
         name = "item" if item is None else item
         together = set(parts_of(name)) <= set(self.frame.columns)
-        if self.row_names is None or name in self.frame.columns or together:
+        misspelt = name != "item" and self.numbers_rows  # which is no name for row numbers
+        if self.row_names is None or name in self.frame.columns or together or misspelt:
             return super().with_items(item)
         names = polars_names(self.row_names).alias(name)
         rest = [column for column in self.frame if column.name not in self.index_columns]

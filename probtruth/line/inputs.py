@@ -183,12 +183,13 @@ def _beside(predictions: Models, how: LabelReading, known: MaybeStrings, used: S
         n_columns = (*shape, 1)[1]
         own = None if n_columns == 1 else first.labels  # the probabilities of an event have no name
         return Beside((), known or own, max(n_columns, 2))
-    first = first.with_items(how.item)
+    first = first.with_own_items(how.item)
+    item = "item" if how.item is None or how.item not in first.columns else how.item
     if known is None and first.has_names:
         names = tuple(sorted({frames.name_text(name) for name in used} - {how.column("item")}))
-        known = tuple(label_columns(first, how.column("item"), names, must_be_named=False).labels)
-    n_columns = len(first.columns) - (how.column("item") in first.columns) if known is None else len(known)
-    return Beside(names_in(first, how.item), known, max(n_columns, 2))
+        known = tuple(label_columns(first, item, names, must_be_named=False).labels)
+    n_columns = len(first.columns) - (item in first.columns) if known is None else len(known)
+    return Beside(names_in(first, item), known, max(n_columns, 2))
 
 
 def _axes(reference: object) -> int:

@@ -145,7 +145,7 @@ def evaluate_labels(
         of_items = []
         for table in tables.values():
             if isinstance(table, Table):
-                of_items += names_in(table.with_items(item), item)
+                of_items += names_in(table.with_own_items(item), item)
         how = LabelReading(item, annotator)
         binary = _read_answers(opened(annotations, "the annotations"), chosen, how, Beside(of_items))
     models = _read_models(tables, binary, item)
@@ -198,7 +198,7 @@ def _read_models(
                 "a path, or a table with a column of items and one of each label",
                 "Name its columns.",
             )
-        made = made.with_items(item)
+        made = made.with_own_items(item)
         frame, source = made.whole
         own, _ = item_column(made, item if item in frame.columns else None, known)
         for label in binary:

@@ -635,3 +635,39 @@ def test_rows_of_a_filtered_frame_are_no_items(item: str | None) -> None:
             pt.read_annotations(frame, item=item)
         with pytest.raises(pt.InputError, match=r"no column '(item|questoin)'"):
             pt.evaluate(frame, MODELS, item=item or "item", engine="exact")
+
+
+@pytest.mark.parametrize("form", ["labels", "counts", "wide", "scores", "a table each", "a column each"])
+def test_a_misspelt_column_is_not_the_numbers_of_rows(form: str) -> None:
+    """Frames that were sorted were matched by their row numbers, whatever the column of items was called."""
+    called = MODELS["a"].rename(columns={"item": "question"}).sort_values("n")
+    certain = called[["question"]].assign(label=np.where(called["y"] > 0.5, "y", "n"))
+    votes = called[["question"]].assign(n=range(24), y=3)
+    answers = certain.assign(p=certain["label"], q="n")[["question", "p", "q"]]
+    losses = called[["question"]].assign(score=called["n"])
+    read: dict[str, Any] = {
+        "labels": lambda item: pt.evaluate(certain, MODELS, item=item),
+        "counts": lambda item: pt.read_annotations(votes, item=item, format="counts"),
+        "wide": lambda item: pt.read_annotations(answers, item=item, format="wide"),
+        "scores": lambda item: pt.read_scores(losses.assign(model="m"), item=item, higher_is_better=False),
+        "a table each": lambda item: pt.read_scores({"m": losses, "k": losses[3:]}, item=item, higher_is_better=False),
+        "a column each": lambda item: pt.read_scores(called, item=item, models=["n", "y"], score="loss"),
+    }
+    assert read[form]("question")
+    with pytest.raises(pt.InputError, match=r"columns? 'questoin'"):
+        read[form]("questoin")
+
+
+def test_items_of_models_in_the_index() -> None:
+    """The option is that of the reference; the models have the items in an index without a name."""
+    numbered = VOTES.assign(item=VOTES["item"].str[1:].astype(int) * 2 + 1)
+    wanted = None
+    for name in ("item", "question"):
+        models = {}
+        for model, table in MODELS.items():
+            index = table["item"].str[1:].astype(int) * 2 + 1
+            models[model] = table.set_index(index)[["n", "y"]].rename_axis(None)
+        result = pt.evaluate(numbered.rename(columns={"item": name}), models, item=name, engine="exact")
+        values = result.comparison.pairwise()["difference"].to_list()
+        wanted = wanted or values
+        assert values == wanted
