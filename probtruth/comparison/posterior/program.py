@@ -15,6 +15,8 @@ from probtruth.comparison.posterior.groups import SPREAD, variance_nodes, with_m
 # Standard deviations of priors that are as good as flat: of what is in units of its standard error, and of a logarithm.
 WIDE = 100.0
 WIDE_LOG = 30.0
+MOST_SCORE = 5.0  # Normal scores beyond this have probability 6e-7
+UNTHINKABLE = 15.0  # Log densities this far below the largest are left out
 
 
 def program(
@@ -82,10 +84,18 @@ def program(
         # normal scores of what is bounded: under them NUTS meets no end
         of_between = numpyro.sample("between_score", dist.Normal(0.0, 1.0))
         of_spread = numpyro.sample("spread_score", dist.Normal(0.0, 1.0))
-        scores = jnp.stack([of_between, of_spread])
+        # where NUTS may be thrown, a spread of 0 or infinity would be NaN
+        scores = jnp.clip(jnp.stack([of_between, of_spread]), -MOST_SCORE, MOST_SCORE)
         of_range, of_half_normal = (1 + erf(scores * 0.5**0.5)) / 2
         between = numpyro.deterministic("between", prior_scale * jnp.expm1(of_range * log_range))
-        spread = numpyro.deterministic("spread", SPREAD * 2**0.5 * erf_inv(of_half_normal))
+        half_normal = SPREAD * 2**0.5 * erf_inv(of_half_normal)
+        if integrated:
+            noise = jnp.where(estimated, 2 / positive_df, jnp.inf)
+            least = least_spread(log_seen, noise)
+            above = jnp.hypot(half_normal, least)
+            numpyro.factor("above_least_spread", jnp.log(half_normal / above))
+            half_normal = above
+        spread = numpyro.deterministic("spread", half_normal)
         of_log = jnp.where(estimated, 1 / (spread**2 + 2 / positive_df), 0.0)
         typical = flat("typical", log_seen, of_log)
         # a group's variance is about here: the mean of the typical one and its own by what both tell
@@ -107,6 +117,13 @@ def program(
             of_variance = dist.Gamma(shape, shape / of_item).mask(estimated)
             numpyro.sample("observed_variance", of_variance, obs=of_items)
             numpyro.sample("observed_mean", dist.Normal(theta, jnp.sqrt(true)), obs=mean)
+
+
+def least_spread(log_seen: Array, noise: Array) -> Array:
+    """The spread below which the two variances furthest apart are out of the question: NUTS would meet a wall there."""
+    square = (log_seen[:, None] - log_seen) ** 2
+    of_two = square / (2 * UNTHINKABLE) - noise[:, None] - noise
+    return jnp.sqrt(jnp.maximum(of_two.max((0, 1)), 0.0) / 2)
 
 
 def flat(name: str, seen: Array, precision: Array) -> Array:
