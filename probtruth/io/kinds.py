@@ -259,14 +259,14 @@ def _by_label(table: Table, how: LabelReading, beside: Beside, votes_only: bool)
     if known or not whole:
         return counts
     if values is None:
-        raise _either(head, item, names, source, beside)
+        raise _either(head, item, names, source, beside, votes_only)
     n_labels = len(names)
     from_0 = values.max() < n_labels
     from_1 = values.min() >= 1 and values.max() <= n_labels
     by_number = beside.n_labels == n_labels and (beside.labels is None or not table.has_names)
     if by_number and not from_0 and not from_1:  # no codes of labels
         return counts
-    raise _either(head, item, names, source, beside)
+    raise _either(head, item, names, source, beside, votes_only)
 
 
 def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[MaybeText, Texts]:
@@ -286,7 +286,9 @@ def _item_of_numbers(table: Table, how: LabelReading, beside: Beside) -> tuple[M
     return item, notes
 
 
-def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, beside: Beside) -> InputError:
+def _either(
+    head: DataFrame, item: MaybeText, names: Strings, source: Source, beside: Beside, votes_only: bool
+) -> InputError:
     """The refusal of whole numbers that may count votes or be answers."""
     odd = {}  # the first row of each column whose cell cannot be a count
     for name in names:
@@ -313,14 +315,14 @@ def _either(head: DataFrame, item: MaybeText, names: Strings, source: Source, be
     return InputError(
         f"whole numbers in the columns {shortlist(names)}, which may count votes or be the answers of annotators",
         f"to know which; as counts, {row} has {', '.join(said)}{more}",
-        f"{_if_label(names) or hint}{others}",
+        f"{(None if votes_only else _if_label(names)) or hint}{others}",
         source.name,
     )
 
 
 def _if_label(columns: Strings) -> MaybeText:
     """What to say where one column is left beside the items."""
-    if len(columns) != 1 or usual_column("annotator", columns) is not None:
+    if len(columns) != 1 or columns[0] == "label" or usual_column("annotator", columns) is not None:
         return None
     typed = shlex.quote(columns[0])
     return f"If {quote(columns[0])} is the label of each item: label={columns[0]!r} (command line: --label {typed})."
@@ -472,7 +474,7 @@ def neither(table: Table, how: LabelReading) -> InputError:
         hint += f" If {quote(nested[0])} holds all votes on an item: {reader}."
     item = usual["item"] if names[0] in absent else names[0]
     of_one = _if_label([name for name in frame.columns if name != item])
-    if of_one is not None and not nested:
+    if of_one is not None and names[2] in absent and not nested:
         hint = of_one
         close = ""
     return InputError(
