@@ -106,3 +106,15 @@ def test_the_error_of_ends_is_that_of_the_groups_too():
     over_groups = max(mixture_errors(posterior.mixture(new_group))[1] for new_group in (False, True))
     of_groups = max(mixture_errors(one)[1] for one in posterior.of_groups())
     assert run.end_mcse == of_groups > 2 * over_groups
+
+
+@pytest.mark.long
+def test_what_does_not_pass_is_drawn_again_in_smaller_steps():
+    """Five groups of two items, one of them almost of one value: a transition diverged, and no verdict came."""
+    mean = [[-0.003388180519], [0.2892433623], [-0.07503137151], [-1.107171207], [0.8963473968]]
+    seen = [[1.188601183], [0.009797092748], [1.529562444], [1.220578452e-05], [1.975602957]]
+    groups = Groups(np.array(mean), np.array(seen), np.ones((5, 1)), np.full(5, 2.0), np.array([0.9407151765]))
+    one = np.ones(1)
+    population = Population(groups, one > 0, 0 * one, one, (), None, None)
+    _, run = draw_population(population, checked_options(seed=0))
+    assert run.diagnostics()["divergences"] == 0
