@@ -74,7 +74,9 @@ def with_mean(log_weights: Any, variance: Any, apart: Any, xp: Any = np) -> Any:
     return log_weights - 0.5 * minus_twice_log
 
 
-def _normalised(log_weights: Batch) -> tuple[Batch, Batch]:
+def _normalised(
+    log_weights: Float[np.ndarray, "node ..."],
+) -> tuple[Float[np.ndarray, "node ..."], Float[np.ndarray, "..."]]:
     """Weights that add up to 1 over the first axis, and the logarithms of what they added up to before."""
     largest = log_weights.max(0)
     weights = np.exp(log_weights - largest)
@@ -464,7 +466,8 @@ class Population:
             variance = (unit * one.sd) ** 2
             df = np.inf
             if raw > 0:
-                typical = np.asarray((one.weight * variance).sum())
-                df = float(joined_df(typical, *np.array([np.inf, shared, raw, df_of_units])))
+                typical = (one.weight * variance).sum()
+                rows = np.array([[typical], [np.inf], [shared], [raw], [df_of_units]])
+                df = joined_df(*rows).item()
             found.append(Mixture(one.weight, unit * one.mean + reference, np.sqrt(variance + shared), df))
         return found
