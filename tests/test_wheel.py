@@ -62,7 +62,7 @@ SETTINGS = """
 strict = true
 [mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,narwhals.*,pyarrow.*,h5py.*]
 follow_imports = skip
-[mypy-distributed.*,dask.*,typer.*,rich.*,pydantic.*,deltalake.*]
+[mypy-distributed.*,dask.*,polars.*,typer.*,rich.*,pydantic.*,deltalake.*]
 follow_imports = skip
 """  # Other packages are not looked into, which takes most of the time
 

@@ -17,7 +17,7 @@ ignore_errors = true
 [mypy-jax.*,jaxlib.*,numpyro.*,arviz.*,scipy.*,matplotlib.*,xarray.*,pandas.*,pyarrow.*,h5py.*,distributed.*]
 ignore_missing_imports = true
 follow_imports = skip
-[mypy-dask.*,narwhals.*,typer.*,rich.*,pydantic.*,deltalake.*]
+[mypy-dask.*,polars.*,narwhals.*,typer.*,rich.*,pydantic.*,deltalake.*]
 ignore_missing_imports = true
 follow_imports = skip
 """  # Other packages are not looked into, which takes most of the time
